@@ -1,0 +1,40 @@
+"""Calipers learns distances: a Mahalanobis metric from labels or triplets, fast.
+
+>>> import calipers
+>>> from sklearn.datasets import load_iris
+>>> X, y = load_iris(return_X_y=True)
+>>> metric = calipers.TripletSGD(random_state=0).fit(X, y)
+>>> metric.transform(X).shape
+(150, 4)
+
+Public names are loaded when first used, so that ``import calipers`` stays light.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from calipers.estimators import PAPER_SETTINGS as PAPER_SETTINGS
+    from calipers.estimators import TripletSGD as TripletSGD
+
+__version__ = "0.1.0"
+
+_HOME_OF = {
+    "PAPER_SETTINGS": "calipers.estimators",
+    "TripletSGD": "calipers.estimators",
+}
+
+__all__ = ["PAPER_SETTINGS", "TripletSGD", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from its home module on first use."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'calipers' has no attribute {name!r}")
+    return getattr(import_module(_HOME_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,12 @@
+"""The array types that every layer speaks of."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IndexArray: TypeAlias = npt.NDArray[np.intp]
+"""Row numbers; they always index the full X."""

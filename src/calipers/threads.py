@@ -1,0 +1,75 @@
+"""One BLAS thread per call, our own threads across fixed chunks.
+
+Threaded BLAS may split a product differently for another number of threads and so
+change its last bits, and on a busy machine it is far slower on the sizes met here.
+Calipers therefore asks BLAS for one thread while it works and spreads chunks whose
+limits do not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from threading import Lock
+from typing import Any, TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_lock = Lock()
+_users = 0
+_limits: Any = None
+
+
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
+    """Hold BLAS to one thread until the last of all concurrent users has left."""
+    global _users, _limits
+    with _lock:
+        if _users == 0:
+            _limits = ThreadpoolController().limit(limits=1, user_api="blas")
+            _limits.__enter__()
+        _users += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _users -= 1
+            if _users == 0:
+                _limits.__exit__(None, None, None)
+                _limits = None
+
+
+def n_threads() -> int:
+    """Threads to spread chunks over: ``CALIPERS_NUM_THREADS``, else the usable cores."""
+    asked = os.environ.get("CALIPERS_NUM_THREADS")
+    if asked is not None:
+        if not asked.isdigit() or int(asked) < 1:
+            raise ValueError(
+                f"CALIPERS_NUM_THREADS must be a whole number of at least 1, got {asked!r}."
+            )
+        return int(asked)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def _pool(process: int, size: int) -> ThreadPoolExecutor:
+    """One pool per process (a forked child must not use its parent's) and size."""
+    return ThreadPoolExecutor(size, thread_name_prefix="calipers")
+
+
+def spread(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """``[work(item) for item in items]``, over the cores; results in order.
+
+    >>> spread(abs, [-1, 2, -3])
+    [1, 2, 3]
+    """
+    items = list(items)
+    if len(items) < 2 or n_threads() == 1:
+        return [work(item) for item in items]
+    return list(_pool(os.getpid(), n_threads()).map(work, items))
