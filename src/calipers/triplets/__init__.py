@@ -1,0 +1,20 @@
+"""Triplets (anchor, near, far): search, draw, check.
+
+========== ====================================================================
+module     what it does
+========== ====================================================================
+search     exact nearest rows of an anchor's class and of the others
+_product   search by matrix products that rule rows out
+_select    its compiled inner loop (loads numba, so imported when first needed)
+draw       random triplets from labels
+check      triplets given by a user
+========== ====================================================================
+"""
+
+from __future__ import annotations
+
+from calipers.triplets.check import check_triplets
+from calipers.triplets.draw import draw_triplets, usable_anchors
+from calipers.triplets.search import nearest_same_and_other
+
+__all__ = ["check_triplets", "draw_triplets", "nearest_same_and_other", "usable_anchors"]
