@@ -126,6 +126,16 @@ def limited(
 
 
 @compiled
+def _n_within(products: ProductArray, squared_norms: ProductArray, limit: float) -> int:
+    """Count the scores that are not above the limit; the shape of this loop lets it vectorise."""
+    hits = np.int32(0)
+    for column in range(products.shape[0]):
+        # written so that a score that is not a number counts as a hit
+        hits += np.int32(not (squared_norms[column] + products[column] > limit))
+    return hits
+
+
+@compiled
 def _scan(
     products: ProductArray, columns: tuple[int, int], tile: Tile, query: Any, nearest: Nearest
 ) -> int:
@@ -135,11 +145,7 @@ def _scan(
     for first in range(columns[0], columns[1], _CHUNK):
         last = min(first + _CHUNK, columns[1])
         limit = nearest.limits[anchor]
-        hits = 0
-        for column in range(first, last):
-            # written so that a score that is not a number counts as a hit
-            hits += not (tile.squared_norms[column] + products[column] > limit)
-        if hits == 0:
+        if _n_within(products[first:last], tile.squared_norms[first:last], limit) == 0:
             continue
         for column in range(first, last):
             score = tile.squared_norms[column] + products[column]
