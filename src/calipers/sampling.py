@@ -1,0 +1,112 @@
+"""Sampling policies: with which probability a batch leads to an update.
+
+Every method of the paper moves the metric by
+``eta * slope / (batch_size * probability)`` along each triplet of an accepted batch; the
+policies differ in the probability only. Dividing by it keeps the step unbiased.
+
+A policy is a named tuple, so that compiled code can take it as an argument and choose
+the rule by its type (see :mod:`calipers.kernels.parts`).
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from calipers.arrays import FloatArray, IndexArray
+from calipers.losses import Loss
+
+NormRule: TypeAlias = Literal["triplet", "batch", "bound", "running"]
+
+
+class EveryBatch(NamedTuple):
+    """Update on every batch (SGD and Mini-SGD, Algorithm 1)."""
+
+
+class BySlope(NamedTuple):
+    """Update with probability ``slope`` of one triplet drawn from the batch.
+
+    With batches of one this is AS-SGD (Algorithm 2), else HR-SGD (Algorithm 3). Only the
+    drawn triplet is looked at before the decision.
+    """
+
+
+class ByGradientNorm(NamedTuple):
+    """Update with probability ``min(1, norm of the batch gradient / largest)`` (HA-SGD).
+
+    An accepted step then has Frobenius length ``eta * largest`` before the projection.
+    """
+
+    largest: float
+
+
+class ByRunningNorm(NamedTuple):
+    """As :class:`ByGradientNorm`, but ``largest`` is the largest norm met so far.
+
+    ``largest`` is an array of one number, which the solver raises as it goes.
+    """
+
+    largest: FloatArray
+
+
+Policy: TypeAlias = EveryBatch | BySlope | ByGradientNorm | ByRunningNorm
+
+
+def outer_norms(far: FloatArray, near: FloatArray) -> FloatArray:
+    """Frobenius norm of ``far far' - near near'``, row by row, without forming it.
+
+    >>> outer_norms(np.array([[2.0, 0.0]]), np.array([[0.0, 1.0]]))
+    array([4.12310563])
+    """
+    far2 = np.einsum("ij,ij->i", far, far)
+    near2 = np.einsum("ij,ij->i", near, near)
+    cross = np.einsum("ij,ij->i", far, near)
+    return np.asarray(np.sqrt(np.maximum(0.0, far2**2 + near2**2 - 2.0 * cross**2)))
+
+
+def gradient_norm(far: FloatArray, near: FloatArray, slopes: FloatArray) -> float:
+    """Frobenius norm of ``mean(slope * (near near' - far far'))`` from a Gram matrix.
+
+    With Z the 2b differences and c their signed weights the squared norm is
+    ``c' (Z Z')**2 c``, which costs b^2 d instead of b d^2.
+    """
+    differences = np.vstack((far, near))
+    weights = np.concatenate((-slopes, slopes)) / len(slopes)
+    squared = weights @ (differences @ differences.T) ** 2 @ weights
+    return float(np.sqrt(max(0.0, squared)))
+
+
+def largest_norm(
+    X: FloatArray,
+    triplets: IndexArray,
+    *,
+    loss: Loss,
+    start: float,
+    batch_size: int,
+    rule: NormRule,
+    rng: np.random.Generator,
+    n_samples: int = 100,
+) -> float:
+    """Estimate W, the largest norm of a batch gradient, at the first iterate ``start * I``.
+
+    The paper only says that W "is estimated by sampling". ``rule`` is how:
+
+    - ``"triplet"``: the largest ``slope * norm`` of the sampled triplets, which bounds the
+      gradient of any batch made of them;
+    - ``"batch"``: the largest gradient norm of the sampled batches;
+    - ``"bound"``: the largest ``norm`` of the sampled triplets; slopes never exceed 1;
+    - ``"running"``: 0, to be raised by the solver.
+    """
+    if rule == "running":
+        return 0.0
+    size = batch_size if rule == "batch" else 1
+    n_batches = max(1, len(triplets) // size)
+    picked = rng.integers(n_batches, size=n_samples)
+    largest = 0.0
+    for rows in (triplets[size * p : size * (p + 1)] for p in picked):
+        far, near = X[rows[:, 0]] - X[rows[:, 2]], X[rows[:, 0]] - X[rows[:, 1]]
+        margins = start * (np.einsum("ij,ij->i", far, far) - np.einsum("ij,ij->i", near, near))
+        slopes = np.ones(len(rows)) if rule == "bound" else loss.slope(margins)
+        largest = max(largest, gradient_norm(far, near, slopes))
+    return largest
