@@ -1,0 +1,114 @@
+"""k-NN classification with the paper's tie rule.
+
+The majority among the k nearest wins. Between classes with equally many votes the one with
+the nearest member wins (scikit-learn would take the smallest label), which is worth 0.3 to
+1.7 points of error on the paper's data and decides whether its numbers are met.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from calipers.arrays import IndexArray
+from calipers.evaluation.nearest import nearest_rows
+
+
+def knn_predict(
+    X_train: npt.ArrayLike,
+    y_train: npt.ArrayLike,
+    X_test: npt.ArrayLike,
+    *,
+    n_neighbors: int = 3,
+) -> npt.NDArray[Any]:
+    """Predict labels by the majority among the nearest rows, ties to the nearest.
+
+    Parameters
+    ----------
+    X_train : array-like of shape (n_train, d)
+        Known examples.
+    y_train : array-like of shape (n_train,)
+        Their labels.
+    X_test : array-like of shape (n_test, d)
+        Examples to label.
+    n_neighbors : int, default=3
+        Number of neighbours that vote.
+
+    Returns
+    -------
+    ndarray of shape (n_test,)
+        Predicted labels.
+
+    Examples
+    --------
+    All three neighbours differ, so the nearest decides:
+
+    >>> knn_predict([[0.0], [1.0], [3.0]], ["c", "b", "a"], [[0.2]])
+    array(['c'], dtype='<U1')
+    """
+    labels = np.asarray(y_train)
+    n_rows = len(np.asarray(X_train))
+    if labels.shape != (n_rows,):
+        raise ValueError(
+            f"y_train must have one label for each of the {n_rows} rows of X_train, "
+            f"got shape {labels.shape}."
+        )
+    classes, codes = np.unique(labels, return_inverse=True)
+    neighbors = nearest_rows(X_train, X_test, n_neighbors=n_neighbors)
+    predicted: npt.NDArray[Any] = classes[_vote(codes[neighbors])]
+    return predicted
+
+
+def knn_error(
+    X_train: npt.ArrayLike,
+    y_train: npt.ArrayLike,
+    X_test: npt.ArrayLike,
+    y_test: npt.ArrayLike,
+    *,
+    n_neighbors: int = 3,
+) -> float:
+    """Return the fraction of test examples that `knn_predict` gets wrong.
+
+    Parameters
+    ----------
+    X_train : array-like of shape (n_train, d)
+        Known examples.
+    y_train : array-like of shape (n_train,)
+        Their labels.
+    X_test : array-like of shape (n_test, d)
+        Test examples, at least one.
+    y_test : array-like of shape (n_test,)
+        Their labels.
+    n_neighbors : int, default=3
+        Number of neighbours that vote.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> knn_error([[0.0], [1.0]], [0, 1], [[0.2], [0.4]], [0, 1], n_neighbors=1)
+    0.5
+    """
+    predicted = knn_predict(X_train, y_train, X_test, n_neighbors=n_neighbors)
+    truth = np.asarray(y_test)
+    if truth.shape != predicted.shape or not len(truth):
+        raise ValueError(
+            f"y_test must have one label for each row of X_test and at least one, "
+            f"got shape {truth.shape} for {len(predicted)} rows."
+        )
+    return float(np.mean(predicted != truth))
+
+
+def _vote(codes: IndexArray) -> IndexArray:
+    """Return the winning class of each row of neighbours' classes, nearest first."""
+    votes = np.zeros(codes.shape, dtype=np.intp)
+    for column in range(codes.shape[1]):
+        votes += codes == codes[:, column, None]
+    # argmax takes the first, hence nearest, neighbour among those with most votes
+    winner: IndexArray = codes[np.arange(len(codes)), votes.argmax(axis=1)]
+    return winner
