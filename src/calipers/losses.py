@@ -19,9 +19,9 @@ from calipers.arrays import FloatArray
 
 
 class SmoothHinge(NamedTuple):
-    """Smooth approximation of the hinge (equation 2 of the paper).
+    r"""Smooth approximation of the hinge (equation 2 of the paper).
 
-    .. math:: \\ell(z) = \\tfrac1L \\log(1 + e^{-L (z - 1)})
+    .. math:: \ell(z) = \tfrac1L \log(1 + e^{-L (z - 1)})
 
     ``hinge <= value <= hinge + log(2) / smoothness`` and ``slope <= smoothness * value``.
 
@@ -42,7 +42,7 @@ class SmoothHinge(NamedTuple):
 
 
 class Hinge(NamedTuple):
-    """The hinge, :math:`\\max(0, m - z)`, with the kink at ``m = threshold``.
+    r"""The hinge, :math:`\max(0, m - z)`, with the kink at ``m = threshold``.
 
     >>> Hinge().value(np.array([-1.0, 1.0, 2.0]))
     array([2., 0., 0.])

@@ -73,7 +73,7 @@ def gradient_norm(far: FloatArray, near: FloatArray, slopes: FloatArray) -> floa
     """
     differences = np.vstack((far, near))
     weights = np.concatenate((-slopes, slopes)) / len(slopes)
-    squared = weights @ (differences @ differences.T) ** 2 @ weights
+    squared = float(weights @ (differences @ differences.T) ** 2 @ weights)
     return float(np.sqrt(max(0.0, squared)))
 
 

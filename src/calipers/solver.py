@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -109,6 +109,7 @@ class Solver:
 
     def advance(self, X: FloatArray, triplets: IndexArray) -> npt.NDArray[np.bool_]:
         """Walk through whole batches of triplets; returns which batches led to an update."""
+        X, triplets = _read_only(X), _read_only(triplets)
         b = self.recipe.batch_size
         n = len(triplets) // b
         loss_before = self._tally("loss")
@@ -237,3 +238,10 @@ class Solver:
             signs=np.empty(3 * b),
             values=np.empty(b),
         )
+
+
+def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A view that cannot be written: compiled code then meets one type, not two."""
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view

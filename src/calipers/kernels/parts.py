@@ -37,7 +37,7 @@ def probability(policy: Any, slopes: Any, norms: Any, far: Any, near: Any, unifo
 
 
 def _is(part: Any, kind: type) -> bool:
-    return isinstance(part, types.BaseNamedTuple) and part.instance_class is kind
+    return isinstance(part, types.BaseNamedTuple) and getattr(part, "instance_class", None) is kind
 
 
 @overload(slope, strict=False)

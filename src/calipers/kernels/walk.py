@@ -102,9 +102,7 @@ def walk(
     for first in range(0, n, span):
         last = min(n, first + span)
         part = slice(first * width, last * width)
-        margins(
-            iterate.M, block.far[part], block.near[part], room.product, block.margins[part]
-        )
+        margins(iterate.M, block.far[part], block.near[part], room.product, block.margins[part])
         _walk_span(iterate, block, step, loss, policy, room, first, last)
 
 
@@ -127,7 +125,11 @@ def _walk_span(
         scouts = slice(t * width, (t + 1) * width)
         _look(loss, block.margins[scouts], tally, slopes)
         chance = probability(
-            policy, slopes, block.norms[scouts], block.far[scouts], block.near[scouts],
+            policy,
+            slopes,
+            block.norms[scouts],
+            block.far[scouts],
+            block.near[scouts],
             block.uniforms[t],
         )
         tally.run += 1
@@ -147,7 +149,10 @@ def _walk_span(
         rank = _move(iterate, room, rank)
         rest = slice((t + 1) * width, last * width)
         carry(
-            block.far[rest], block.near[rest], room.vectors[:rank], room.signs[:rank],
+            block.far[rest],
+            block.near[rest],
+            room.vectors[:rank],
+            room.signs[:rank],
             block.margins[rest],
         )
         _into_ball(iterate, step.radius, block.margins[rest])

@@ -1,0 +1,148 @@
+"""The boundary: every sentence a user is told about the data given."""
+
+from __future__ import annotations
+
+import warnings
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils._param_validation import InvalidParameterError
+
+from calipers.arrays import IndexArray
+from calipers.triplets import usable_anchors
+
+LARGEST_VALUE = 1e75  # beyond it fourth powers of differences overflow float64
+SMALLEST_VALUE = 1e-75
+MOST_ROWS_COMPARED = 10_000
+
+
+class DataWarning(UserWarning):
+    """The data can be learned from, but not in the way one might think."""
+
+
+def check_name(owner: str, parameter: str, name: str, allowed: tuple[str, ...]) -> None:
+    """Raise if ``name`` is not allowed, and suggest the nearest that is."""
+    if name in allowed:
+        return
+    close = get_close_matches(name.lower(), allowed, n=1, cutoff=0.3)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    raise InvalidParameterError(
+        f"The {parameter!r} parameter of {owner} must be one of "
+        f"{', '.join(map(repr, allowed))}, got {name!r}.{hint}"
+    )
+
+
+def check_magnitude(X: npt.NDArray[Any]) -> list[str]:
+    """Raise if a metric cannot be made of X's values; returns remarks about them.
+
+    Remarks are sentences that explain a metric but need no warning.
+    """
+    low, high = X.min(axis=0), X.max(axis=0)
+    largest = float(max(-low.min(), high.max()))
+    if largest > LARGEST_VALUE:
+        raise ValueError(
+            f"X has values up to {largest:.3g}, whose fourth powers overflow float64: "
+            f"divide X so that they stay below {LARGEST_VALUE:.0e}."
+        )
+    if 0.0 < largest < SMALLEST_VALUE:
+        raise ValueError(
+            f"X has no value above {largest:.3g}, so that fourth powers vanish in float64: "
+            f"multiply X so that its largest value is above {SMALLEST_VALUE:.0e}."
+        )
+    constant = np.flatnonzero(low == high)
+    if len(constant) == X.shape[1]:
+        raise ValueError(
+            f"All {len(X)} rows of X are the same, so that there is no distance to learn: "
+            "check how X was made."
+        )
+    return _on_constant(constant, X.shape[1]) + _on_repeated(X)
+
+
+def _on_constant(constant: IndexArray, n_features: int) -> list[str]:
+    if not len(constant):
+        return []
+    return [
+        f"{len(constant)} of {n_features} features are constant (the first is number "
+        f"{constant[0]}): no distance depends on them, their part of the metric is as at the "
+        "start."
+    ]
+
+
+def _on_repeated(X: npt.NDArray[Any]) -> list[str]:
+    if len(X) > MOST_ROWS_COMPARED:
+        return []
+    n_repeated = len(X) - len(np.unique(X, axis=0))
+    if not n_repeated:
+        return []
+    return [f"{n_repeated} of {len(X)} rows repeat another row: they are neighbours at distance 0."]
+
+
+def encode_labels(owner: str, y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], IndexArray]:
+    """Classes and the code of each row; raise unless triplets can be made of them."""
+    classes, labels = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(
+            f"{owner} needs rows of at least 2 classes, got 1 class ({classes[0]!r}): "
+            "pass labels with more than one class, or your own triplets to fit_triplets."
+        )
+    if len(usable_anchors(labels)) == 0:
+        raise ValueError(
+            f"{owner} needs a class with at least 2 rows, but each of the {len(y)} rows has a "
+            "class of its own: pass labels that repeat (classes, not targets or ids)."
+        )
+    return classes, labels
+
+
+def warn_lonely(classes: npt.NDArray[Any], labels: IndexArray) -> None:
+    """Say once which classes have one row and so are no anchors."""
+    lonely = classes[np.bincount(labels) == 1]
+    if len(lonely):
+        some = ", ".join(repr(c) for c in lonely[:3].tolist()) + (
+            ", ..." if len(lonely) > 3 else ""
+        )
+        warnings.warn(
+            f"{len(lonely)} of {len(classes)} classes have one row only ({some}): they have no "
+            "near row, so they serve as far rows only.",
+            DataWarning,
+            stacklevel=4,
+        )
+
+
+def check_neighbors(owner: str, n_neighbors: int, labels: IndexArray) -> None:
+    """Raise if no class has as many other rows as neighbours are asked for."""
+    largest = int(np.bincount(labels).max())
+    if n_neighbors >= largest:
+        raise ValueError(
+            f"{owner} was asked for n_neighbors={n_neighbors} near rows, but the largest class "
+            f"has {largest} rows, {largest - 1} beside the anchor: lower n_neighbors to at most "
+            f"{largest - 1}, or pass more rows."
+        )
+
+
+def check_radius(owner: str, radius: float, n_features: int) -> None:
+    """Raise if the first iterate, the identity, lies outside the ball."""
+    if n_features**0.5 > radius:
+        raise ValueError(
+            f"{owner} starts at the identity, whose norm {n_features**0.5:.4g} (for "
+            f"{n_features} features) exceeds radius={radius:g}: raise radius above it."
+        )
+
+
+def check_components(owner: str, n_components: int | None, n_features: int) -> None:
+    """Raise if more components are asked for than there are features."""
+    if n_components is not None and n_components > n_features:
+        raise ValueError(
+            f"{owner} was asked for n_components={n_components}, but X has {n_features} "
+            f"features: ask for at most {n_features}, or None for all."
+        )
+
+
+def check_batches(owner: str, n_triplets: int, batch_size: int) -> None:
+    """Raise if the triplets do not fill one batch."""
+    if n_triplets < batch_size:
+        raise ValueError(
+            f"{owner} has {n_triplets} triplets, fewer than one batch of "
+            f"batch_size={batch_size}: raise n_triplets or lower batch_size."
+        )

@@ -1,0 +1,382 @@
+"""TripletSGD: the paper's five algorithms as one scikit-learn estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral, Real
+from time import perf_counter
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import _fit_context
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from calipers import recipes
+from calipers.arrays import FloatArray, IndexArray
+from calipers.estimators import inputs
+from calipers.losses import SmoothHinge
+from calipers.metric import MahalanobisMixin, factor
+from calipers.sampling import ByGradientNorm, ByRunningNorm, NormRule, largest_norm
+from calipers.solver import Recipe, Solver
+from calipers.theory import Theory
+from calipers.triplets import check_triplets
+from calipers.triplets.source import LARGEST_PORTION, DrawnTriplets, GivenTriplets, TripletSource
+
+METHODS = ("sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd")
+N_REPORTS = 100  # points of the loss curve and steps of a progress bar
+
+PAPER_SETTINGS: Mapping[str, Any] = MappingProxyType(
+    {
+        "n_triplets": 100_000,
+        "batch_size": 10,
+        "learning_rate": 1.0,
+        "smoothness": 3.0,
+        "radius": 1000.0,
+        "n_neighbors": 1,
+        "scale": "none",
+        "gradient_bound": "triplet",
+        "tau_max": None,
+        "batch_reduce": "mean",
+        "average": True,
+    }
+)
+"""The literal reading of the paper: ``TripletSGD(method="as-sgd", **PAPER_SETTINGS)``."""
+
+
+class TripletSGD(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
+    """Learn a Mahalanobis metric from triplets by adaptive, mini-batch SGD.
+
+    Implements Qian, Jin, Yi, Zhang and Zhu, "Efficient Distance Metric Learning by
+    Adaptive Sampling and Mini-Batch Stochastic Gradient Descent": a metric M under which
+    each row is closer to a near row (of its class) than to a far row (of another class),
+    by a margin of 1.
+
+    Parameters
+    ----------
+    method : {"sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd"}, default="ha-sgd"
+        Which of the paper's algorithms: an update at every triplet; at every batch; at a
+        triplet with the probability of its slope; at a batch with the probability of the
+        slope of one of it (HR) or of its gradient's norm (HA).
+    n_triplets : int, default=100_000
+        Triplets to draw (N). Whole batches are used; a rest is left out.
+    batch_size : int, default=10
+        Triplets in a batch (b); "sgd" and "as-sgd" always take one.
+    learning_rate : float, default=1.0
+        Step size (eta).
+    smoothness : float, default=3.0
+        L of the loss ``log(1 + exp(-L * (margin - 1))) / L``.
+    radius : float, default=1000.0
+        Largest Frobenius norm of M (R), in the units of `scale`.
+    n_neighbors : int, default=5
+        Near and far rows are drawn among this many nearest ones of either side.
+    n_components : int or None, default=None
+        Rows of ``components_``; None keeps as many as there are features.
+    scale : {"triplets", "none"}, default="triplets"
+        Units in which the margin is 1. "triplets" measures X by the median length of the
+        far differences, so that the result does not depend on the scale of X; "none"
+        takes X as it is.
+    gradient_bound : {"triplet", "batch", "bound", "running"}, default="triplet"
+        How HA-SGD estimates the largest gradient norm (W): from single triplets, from
+        batches, from a bound that holds for every metric, or as the largest so far.
+    tau_max : float or None, default=None
+        Largest factor 1 / probability by which an accepted step is lengthened.
+    batch_reduce : {"mean", "sum"}, default="mean"
+        Whether a step is the mean or the sum over its batch.
+    average : bool, default=True
+        Return the mean of all iterates (as the paper does) or the last one.
+    random_state : int, RandomState instance or None, default=None
+        Seeds three independent streams: triplets, acceptance, choice within a batch.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        L with M = L'L; ``transform`` is ``X @ components_.T``.
+    n_updates_ : int
+        Updates, those included that are too small to change M.
+    n_projections_ : int
+        Updates that left the positive semi-definite cone, so that eigenvalues were cut.
+    n_iter_ : int
+        Batches seen.
+    loss_curve_ : ndarray of shape (n_points,)
+        Mean loss of the triplets met since the point before, each at its iterate.
+    update_curve_ : ndarray of shape (n_points,)
+        Updates up to each point.
+    triplet_curve_ : ndarray of shape (n_points,)
+        Triplets seen up to each point.
+    mining_seconds_, solve_seconds_ : float
+        Time to make the triplets, and to learn from them.
+    notes_ : list of str
+        Sentences about the data that are worth knowing but are no cause for a warning.
+    classes_ : ndarray of shape (n_classes,)
+        Labels seen by `fit`.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X had string column names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from calipers import TripletSGD
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = make_pipeline(TripletSGD(random_state=0), KNeighborsClassifier(3))
+    >>> bool(model.fit(X, y).score(X, y) > 0.9)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "method": [str],
+        "n_triplets": [Interval(Integral, 1, None, closed="left")],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "smoothness": [Interval(Real, 0, None, closed="neither")],
+        "radius": [Interval(Real, 0, None, closed="neither")],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "scale": [StrOptions({"triplets", "none"})],
+        "gradient_bound": [StrOptions({"triplet", "batch", "bound", "running"})],
+        "tau_max": [Interval(Real, 0, None, closed="neither"), None],
+        "batch_reduce": [StrOptions({"mean", "sum"})],
+        "average": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        method: str = "ha-sgd",
+        *,
+        n_triplets: int = 100_000,
+        batch_size: int = 10,
+        learning_rate: float = 1.0,
+        smoothness: float = 3.0,
+        radius: float = 1000.0,
+        n_neighbors: int = 5,
+        n_components: int | None = None,
+        scale: Literal["triplets", "none"] = "triplets",
+        gradient_bound: NormRule = "triplet",
+        tau_max: float | None = None,
+        batch_reduce: Literal["mean", "sum"] = "mean",
+        average: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.method = method
+        self.n_triplets = n_triplets
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.smoothness = smoothness
+        self.radius = radius
+        self.n_neighbors = n_neighbors
+        self.n_components = n_components
+        self.scale = scale
+        self.gradient_bound = gradient_bound
+        self.tau_max = tau_max
+        self.batch_reduce = batch_reduce
+        self.average = average
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> TripletSGD:
+        """Learn from labels: triplets are drawn among nearest neighbours.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Class of each row; numbers or strings.
+
+        Returns
+        -------
+        TripletSGD
+            The fitted estimator.
+        """
+        started = perf_counter()
+        rows, labels_given = validate_data(self, X, y, **_DENSE, ensure_min_samples=2)
+        self._check_settings(rows)
+        owner = type(self).__name__
+        self.classes_, labels = inputs.encode_labels(owner, labels_given)
+        inputs.check_neighbors(owner, self.n_neighbors, labels)
+        inputs.warn_lonely(self.classes_, labels)
+        triplet_rng, *solver_rngs = self._streams()
+        source = DrawnTriplets(
+            rows, labels, self.n_triplets, n_neighbors=self.n_neighbors, rng=triplet_rng
+        )
+        self.mining_seconds_ = perf_counter() - started
+        return self._learn(rows, labels_given, source, solver_rngs)
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit_triplets(self, X: npt.ArrayLike, triplets: npt.ArrayLike) -> TripletSGD:
+        """Learn from your own triplets, in the order given.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        triplets : array-like of shape (n_triplets, 3)
+            Row numbers (a, b, c): a should be closer to b than to c.
+
+        Returns
+        -------
+        TripletSGD
+            The fitted estimator.
+        """
+        started = perf_counter()
+        rows = validate_data(self, X, **_DENSE)
+        self._check_settings(rows)
+        source = GivenTriplets(check_triplets(triplets, len(rows)))
+        _, *solver_rngs = self._streams()
+        self.mining_seconds_ = perf_counter() - started
+        return self._learn(rows, None, source, solver_rngs)
+
+    def theory(self, delta: float = 0.01) -> Theory:
+        """Evaluate the paper's two theorems for this fit, see :class:`calipers.theory.Theory`."""
+        check_is_fitted(self)
+        return Theory(**self._theory_facts, delta=delta)
+
+    def _learn(
+        self,
+        X: npt.NDArray[Any],
+        y: npt.NDArray[Any] | None,
+        source: TripletSource,
+        rngs: list[np.random.Generator],
+    ) -> TripletSGD:
+        """Feed the solver portion by portion, telling callbacks after each."""
+        started = perf_counter()
+        accept_rng, pick_rng = rngs
+        first = next(source.portions(LARGEST_PORTION))
+        unit = self._unit(X, first)
+        recipe = self._recipe(X, first, unit, pick_rng)
+        inputs.check_batches(type(self).__name__, source.n_triplets, recipe.batch_size)
+        solver = Solver(recipe, X.shape[1], accept_rng=accept_rng, pick_rng=pick_rng, start=unit)
+        self._advance(solver, X, y, source)
+        self._set_fitted(solver, unit)
+        self.solve_seconds_ = perf_counter() - started
+        return self
+
+    def _advance(
+        self, solver: Solver, X: npt.NDArray[Any], y: npt.NDArray[Any] | None, source: TripletSource
+    ) -> None:
+        """Advance the solver; a callback may look at each step, and stop."""
+        b = solver.recipe.batch_size
+        size = min(LARGEST_PORTION, -(-source.n_triplets // N_REPORTS))
+        size = max(1, round(size / b)) * b
+        n_reports = -(-source.n_triplets // size)
+        context = self._init_callback_context(max_subtasks=n_reports)
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
+
+        def so_far() -> dict[str, Any]:
+            return {"components_": self._components(solver)}
+
+        for triplets in source.portions(size):
+            part = context.subcontext(task_name="portion of triplets")
+            part.call_on_fit_task_begin(estimator=self, X=X, y=y)
+            solver.advance(X, triplets)
+            if part.call_on_fit_task_end(
+                estimator=self, X=X, y=y, reconstruction_attributes=so_far
+            ):
+                break
+        context.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes=so_far)
+
+    def _set_fitted(self, solver: Solver, unit: float) -> None:
+        self.components_ = self._components(solver)
+        tally = solver.iterate.tally[0]
+        self.n_updates_ = solver.n_updates
+        self.n_projections_ = int(tally["projections"])
+        self.n_iter_ = solver.n_iterations
+        self.loss_curve_ = np.array([point.loss for point in solver.curve])
+        self.update_curve_ = np.array([point.n_updates for point in solver.curve])
+        self.triplet_curve_ = np.array([point.n_triplets for point in solver.curve])
+        self._theory_facts: dict[str, Any] = {
+            "n_triplets": solver.n_iterations * solver.recipe.batch_size,
+            "batch_size": solver.recipe.batch_size,
+            "n_updates": solver.n_updates,
+            "learning_rate": solver.recipe.learning_rate,
+            "smoothness": float(self.smoothness),
+            "radius": solver.recipe.radius,
+            "start": unit,
+            "n_features": self.n_features_in_,
+            "largest_norm": float(tally["largest"]),
+            "summed_loss": float(tally["loss"]) * solver.recipe.batch_size,
+            "summed_slope": float(tally["slope"]) * solver.recipe.batch_size,
+        }
+
+    def _components(self, solver: Solver) -> FloatArray:
+        return factor(solver.average if self.average else solver.last, self.n_components)
+
+    def _recipe(
+        self,
+        X: npt.NDArray[Any],
+        triplets: IndexArray,
+        unit: float,
+        rng: np.random.Generator,
+    ) -> Recipe:
+        """The method's parts, with the settings translated into the units of X.
+
+        Learning from ``sqrt(unit) * X`` from I is the same as learning from X from
+        ``unit * I`` with the step times ``unit**2`` and the radius times ``unit``.
+        """
+        loss = SmoothHinge(float(self.smoothness))
+        parts: dict[str, Any] = {
+            "loss": loss,
+            "learning_rate": float(self.learning_rate) * unit**2,
+            "radius": float(self.radius) * unit,
+            "longest": np.inf if self.tau_max is None else float(self.tau_max),
+            "sum_over_batch": self.batch_reduce == "sum",
+        }
+        if self.method == "sgd":
+            return recipes.sgd(**parts)
+        if self.method == "as-sgd":
+            return recipes.as_sgd(**parts)
+        parts["batch_size"] = int(self.batch_size)
+        if self.method == "mini-sgd":
+            return recipes.mini_sgd(**parts)
+        if self.method == "hr-sgd":
+            return recipes.hr_sgd(**parts)
+        if self.gradient_bound == "running":
+            return recipes.ha_sgd(policy=ByRunningNorm(np.zeros(1)), **parts)
+        largest = largest_norm(
+            X,
+            triplets,
+            loss=loss,
+            start=unit,
+            batch_size=self.batch_size,
+            rule=self.gradient_bound,
+            rng=rng,
+        )
+        return recipes.ha_sgd(policy=ByGradientNorm(largest), **parts)
+
+    def _unit(self, X: npt.NDArray[Any], triplets: IndexArray) -> float:
+        """The factor that turns squared lengths of X into the units of the margin."""
+        if self.scale == "none":
+            return 1.0
+        sample = triplets[:1000]
+        far = X[sample[:, 0]].astype(np.float64) - X[sample[:, 2]]
+        squared = np.einsum("ij,ij->i", far, far)
+        squared = squared[squared > 0]
+        return 1.0 / float(np.median(squared)) if len(squared) else 1.0
+
+    def _streams(self) -> list[np.random.Generator]:
+        """Independent generators for triplets, acceptance, and choice within a batch."""
+        entropy = check_random_state(self.random_state).randint(2**32, size=4, dtype=np.uint32)
+        children = np.random.SeedSequence(entropy.tolist()).spawn(3)
+        return [np.random.default_rng(child) for child in children]
+
+    def _check_settings(self, X: npt.NDArray[Any]) -> None:
+        """Raise for settings that do not fit each other or X."""
+        owner = type(self).__name__
+        inputs.check_name(owner, "method", self.method, METHODS)
+        self.notes_ = inputs.check_magnitude(X)
+        inputs.check_radius(owner, self.radius, X.shape[1])
+        inputs.check_components(owner, self.n_components, X.shape[1])
+
+
+_DENSE: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C"}

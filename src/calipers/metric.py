@@ -1,0 +1,118 @@
+"""A learned metric: the matrix M, its factor, and what people do with them.
+
+M = L'L with L = ``components_``, so the learned distance between two rows is the
+Euclidean distance between their images under L.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import eigh
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from calipers.arrays import FloatArray
+
+
+def factor(M: FloatArray, n_components: int | None = None) -> FloatArray:
+    """L of shape (n_components, d) with ``L'L`` nearest to a positive semi-definite M.
+
+    Rows are scaled eigenvectors by falling eigenvalue; the largest entry of each is
+    positive, so that the result is one and the same for one M.
+
+    >>> factor(np.diag([1.0, 4.0]))
+    array([[0., 2.],
+           [1., 0.]])
+    >>> factor(np.diag([1.0, 4.0]), n_components=1)
+    array([[0., 2.]])
+    """
+    values, vectors = eigh(M)
+    kept = slice(None, None, -1) if n_components is None else slice(-1, -1 - n_components, -1)
+    values, rows = np.maximum(values[kept], 0.0), vectors.T[kept]
+    largest = np.take_along_axis(rows, np.abs(rows).argmax(axis=1)[:, None], axis=1)
+    return np.asarray(rows * np.where(largest < 0, -1.0, 1.0) * np.sqrt(values)[:, None]) + 0.0
+
+
+class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """What every metric learner offers once ``components_`` is fitted."""
+
+    components_: FloatArray
+    n_features_in_: int
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+    def transform(self, X: npt.ArrayLike) -> FloatArray:
+        """Map rows so that Euclidean distance between images is the learned distance.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            ``X @ components_.T``.
+        """
+        check_is_fitted(self)
+        rows = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        return np.asarray(rows @ self.components_.T)
+
+    def pair_distance(self, pairs: npt.ArrayLike) -> FloatArray:
+        """Learned distance within each pair.
+
+        Parameters
+        ----------
+        pairs : array-like of shape (n_pairs, 2, n_features)
+            Pairs of rows.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+            Distances (not squared).
+        """
+        check_is_fitted(self)
+        rows = check_array(pairs, allow_nd=True, dtype=np.float64, input_name="pairs")
+        if rows.ndim != 3 or rows.shape[1:] != (2, self.n_features_in_):
+            raise ValueError(
+                f"pairs must have shape (n_pairs, 2, {self.n_features_in_}), got {rows.shape}: "
+                "stack the two rows of each pair, e.g. np.stack([A, B], axis=1)."
+            )
+        difference = (rows[:, 0] - rows[:, 1]) @ self.components_.T
+        return np.asarray(np.sqrt(np.einsum("ij,ij->i", difference, difference)))
+
+    def pair_score(self, pairs: npt.ArrayLike) -> FloatArray:
+        """Similarity within each pair, higher for closer rows: minus the distance."""
+        return -self.pair_distance(pairs)
+
+    def get_metric(self) -> Callable[..., float]:
+        """Return a function ``metric(u, v, squared=False)`` of two rows.
+
+        It holds a copy of the factor, so it can be passed on (for example as the
+        ``metric`` of a scikit-learn neighbours estimator) and outlives a refit.
+        """
+        check_is_fitted(self)
+        components = self.components_.copy()
+
+        def metric(u: npt.ArrayLike, v: npt.ArrayLike, squared: bool = False) -> float:
+            difference = components @ (np.asarray(u, dtype=float) - np.asarray(v, dtype=float))
+            distance = float(difference @ difference)
+            return distance if squared else float(np.sqrt(distance))
+
+        return metric
+
+    def get_mahalanobis_matrix(self) -> FloatArray:
+        """M of shape (n_features, n_features): the squared distance is ``(u-v)' M (u-v)``."""
+        check_is_fitted(self)
+        return np.asarray(self.components_.T @ self.components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags

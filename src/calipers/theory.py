@@ -1,0 +1,101 @@
+"""The paper's two theorems, evaluated for a fit.
+
+Both ask for ``contraction = 3 * eta * L * A**2 < 1`` with A the largest norm of
+``far far' - near near'``; at the paper's own settings that seldom holds, and the bounds
+are then infinite. They are diagnostics: nothing in the solver depends on them.
+
+Two constants are the safe ones: the first iterate is ``start * I`` and not zero, so
+``||M_1 - M_*||^2 <= R^2 + start^2 d``; and the case of a vanishing sum of slopes, which
+the paper's union bound leaves out, is one more case.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, inf, log, log2, sqrt
+
+
+@dataclass(frozen=True)
+class Theory:
+    """What Theorems 1 and 2 say about a fit.
+
+    Attributes
+    ----------
+    n_triplets, batch_size, n_updates : int
+        Of the fit.
+    learning_rate, smoothness, radius, start : float
+        Of the fit, in the units in which it was run.
+    n_features : int
+        d.
+    largest_norm : float
+        A, the largest ``||far far' - near near'||_F`` met.
+    summed_loss, summed_slope : float
+        Sums over iterations of the loss and of the slope, each at its iterate.
+    delta : float
+        Every bound holds with probability ``1 - 2 * delta`` at least.
+    """
+
+    n_triplets: int
+    batch_size: int
+    n_updates: int
+    learning_rate: float
+    smoothness: float
+    radius: float
+    start: float
+    n_features: int
+    largest_norm: float
+    summed_loss: float
+    summed_slope: float
+    delta: float = 0.01
+
+    @property
+    def contraction(self) -> float:
+        """``3 * eta * L * A**2``."""
+        return float(3.0 * self.learning_rate * self.smoothness * self.largest_norm**2)
+
+    @property
+    def applies(self) -> bool:
+        """Whether the theorems say anything: ``contraction < 1``."""
+        return self.contraction < 1.0
+
+    @property
+    def update_bound(self) -> float:
+        """Theorem 2: AS-SGD's updates are at most this, whatever the contraction."""
+        return 1.5 * self.smoothness * self.summed_loss + 2.5 * self._log_cases
+
+    @property
+    def sharp_update_bound(self) -> float:
+        """The same from the slopes, before they are bounded by the loss."""
+        return 1.5 * self.summed_slope + (2.0 + sqrt(2.0) / 3.0) * self._log_cases
+
+    def mini_batch_bound(self, best_loss: float = 0.0) -> float:
+        """Theorem 1: Mini-SGD's mean loss, if the best metric's is ``best_loss``."""
+        if not self.applies:
+            return inf
+        n, b, eta = self.n_triplets, self.batch_size, self.learning_rate
+        cases = ceil(log2(max(2, n)))
+        spread = log(2 * n / (self.delta * b)) ** 2 * log(cases / self.delta)
+        distance = b * self._squared_distance / (2 * eta * n)
+        noise = 32 * self.largest_norm**2 * eta / n * spread
+        return float((best_loss + distance + noise) / (1.0 - self.contraction))
+
+    def adaptive_bound(self, best_loss: float = 0.0) -> float:
+        """Theorem 2: AS-SGD's mean loss, if the best metric's is ``best_loss``."""
+        if not self.applies:
+            return inf
+        A, eta = self.largest_norm, self.learning_rate
+        constant = max(
+            0.5 + 16 * self._log_cases,
+            1.25 * A**2 * self._log_cases,
+            sqrt(self._squared_distance) * A * (self._log_cases + log(2)),
+        )
+        rest = constant * (self._squared_distance / eta + eta + 1) / self.n_triplets
+        return float((best_loss + rest) / (1.0 - self.contraction))
+
+    @property
+    def _squared_distance(self) -> float:
+        return float(self.radius**2 + self.start**2 * self.n_features)
+
+    @property
+    def _log_cases(self) -> float:
+        return log((ceil(2 * log2(max(2, self.n_triplets))) + 1) / self.delta)
