@@ -17,6 +17,12 @@ from hypothesis.extra import numpy as hnp
 
 from calipers.arrays import IndexArray
 from calipers.triplets import nearest_same_and_other
+from calipers.triplets._descent import (
+    build_tree,
+    looked_at_share,
+    search_by_tree,
+    search_in_tree,
+)
 from calipers.triplets._product import AnchorBlock, Frame, error_bound, search_by_products
 
 Lists = tuple[IndexArray, IndexArray]
@@ -49,11 +55,11 @@ def check(X: npt.NDArray[Any], labels: IndexArray, anchors: IndexArray, k: tuple
     expected = plain_search(X, labels, anchors, *k)
     got = nearest_same_and_other(X, labels, anchors, n_same=k[0], n_other=k[1])
     assert_same_lists(got, expected)
-    for search in PATHS:
-        assert_same_lists(search(X, labels, anchors, n_same=k[0], n_other=k[1]), expected)
+    for path in PATHS:
+        assert_same_lists(path(X, labels, anchors, n_same=k[0], n_other=k[1]), expected)
 
 
-PATHS = [search_by_products]
+PATHS = [search_by_products, search_by_tree]
 
 values = st.sampled_from(
     [
@@ -155,8 +161,8 @@ def test_float32_read_only_and_strided_rows_give_the_lists_of_their_float64_copy
         X[::2, 1::2].astype(np.float64),
     ]
     for rows in kinds:
-        for search in [nearest_same_and_other, *PATHS]:
-            assert_same_lists(search(rows, labels, anchors, n_same=2, n_other=3), expected)
+        for path in [nearest_same_and_other, *PATHS]:
+            assert_same_lists(path(rows, labels, anchors, n_same=2, n_other=3), expected)
 
 
 def test_rows_mapped_from_a_file(tmp_path: Path) -> None:
@@ -165,14 +171,14 @@ def test_rows_mapped_from_a_file(tmp_path: Path) -> None:
     np.save(tmp_path / "rows.npy", X)
     mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
     labels, anchors = rng.integers(0, 3, 400), np.arange(50)
-    for search in [nearest_same_and_other, *PATHS]:
-        got = search(mapped, labels, anchors, n_same=1, n_other=2)
+    for path in [nearest_same_and_other, *PATHS]:
+        got = path(mapped, labels, anchors, n_same=1, n_other=2)
         assert_same_lists(got, plain_search(X, labels, anchors, 1, 2))
 
 
-@pytest.mark.parametrize("search", PATHS)
+@pytest.mark.parametrize("path", PATHS)
 def test_lists_do_not_depend_on_the_number_of_threads(
-    search: Any, monkeypatch: pytest.MonkeyPatch
+    path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(3)
     X = rng.integers(0, 3, (9000, 12)).astype(float)
@@ -180,7 +186,7 @@ def test_lists_do_not_depend_on_the_number_of_threads(
     results = []
     for n_threads in ("1", "2"):
         monkeypatch.setenv("CALIPERS_NUM_THREADS", n_threads)
-        results.append(search(X, labels, anchors, n_same=2, n_other=2))
+        results.append(path(X, labels, anchors, n_same=2, n_other=2))
     assert_same_lists(*results)
 
 
@@ -208,17 +214,52 @@ def test_tight_clusters_turn_to_float64_products() -> None:
     assert block.dtype is np.float64
 
 
-@pytest.mark.parametrize("search", [search_by_products])
-def test_memory_beyond_the_data_is_bounded(search: Any) -> None:
+def test_memory_beyond_the_data_is_bounded() -> None:
     rng = np.random.default_rng(5)
     X = rng.normal(size=(60_000, 50))  # 24 MB; all distances would take 960 MB
     labels, anchors = rng.integers(0, 5, len(X)), np.arange(2000)
-    search(X[:3000], labels[:3000], anchors[:50], n_same=1, n_other=1)  # compile
+    search_by_products(X[:3000], labels[:3000], anchors[:50], n_same=1, n_other=1)  # compile
     tracemalloc.start()
-    search(X, labels, anchors, n_same=1, n_other=1)
+    search_by_products(X, labels, anchors, n_same=1, n_other=1)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 20e6
+
+
+def test_tree_is_used_only_where_few_rows_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(6)
+    labels, anchors = rng.integers(0, 3, 4000), rng.permutation(4000)[:2500]
+    used = []
+
+    def record(name: str, path: Any) -> None:
+        def recorded(*args: Any, **sizes: int) -> Any:
+            used.append(name)
+            return path(*args, **sizes)
+
+        monkeypatch.setattr(f"calipers.triplets.search.{name}", recorded)
+
+    record("search_in_tree", search_in_tree)
+    record("search_by_products", search_by_products)
+    for X in (rng.normal(size=(4000, 3)), rng.normal(size=(4000, 25))):
+        got = nearest_same_and_other(X, labels, anchors, n_same=1, n_other=2)
+        assert_same_lists(got, plain_search(X, labels, anchors, 1, 2))
+    nearest_same_and_other(X[:, :3], labels, anchors[:100], n_same=1, n_other=2)
+    assert used == ["search_in_tree", "search_by_products", "search_by_products"]
+
+
+def test_share_looked_at_grows_with_the_dimension() -> None:
+    rng = np.random.default_rng(7)
+    labels = rng.integers(0, 70, 3000)  # more classes than a node has bits for
+    shares = [
+        looked_at_share(build_tree(rng.normal(size=(3000, d)), labels), 1, 1) for d in (1, 4, 16)
+    ]
+    assert shares[0] < shares[1] < shares[2]
+
+
+def test_tree_with_more_classes_than_bits() -> None:
+    rng = np.random.default_rng(8)
+    X = rng.integers(0, 6, (3000, 4)).astype(float)
+    check(X, rng.integers(0, 150, 3000), rng.permutation(3000)[:200], (2, 2))
 
 
 def test_import_does_not_load_numba() -> None:

@@ -6,6 +6,8 @@ module     what it does
 search     exact nearest rows of an anchor's class and of the others
 _product   search by matrix products that rule rows out
 _select    its compiled inner loop (loads numba, so imported when first needed)
+_descent   search by a k-d tree, where the data are of few dimensions in effect
+_tree      its compiled build and descent (imported when first needed)
 draw       random triplets from labels
 check      triplets given by a user
 ========== ====================================================================

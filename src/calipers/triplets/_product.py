@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from calipers.triplets._select import ProductArray, Tile
 
 _BLOCK_ELEMENTS = 2**20  # of an anchor block or a row tile, 8 MB each in float64
-_MAX_ANCHORS = 4096
+_MAX_ANCHORS = 2048
 _MAX_TILE = 2048
 _PRODUCT_ANCHORS = 256  # one product then fills 2 MB, which stays in a core's cache
 _SUMMED_SHARE = 0.02  # of a tile; beyond it the products are too coarse to be of use

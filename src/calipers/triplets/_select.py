@@ -132,7 +132,7 @@ def _n_within(products: ProductArray, squared_norms: ProductArray, limit: float)
     for column in range(products.shape[0]):
         # written so that a score that is not a number counts as a hit
         hits += np.int32(not (squared_norms[column] + products[column] > limit))
-    return hits
+    return int(hits)
 
 
 @compiled
