@@ -105,7 +105,8 @@ def largest_norm(
     picked = rng.integers(n_batches, size=n_samples)
     largest = 0.0
     for rows in (triplets[size * p : size * (p + 1)] for p in picked):
-        far, near = X[rows[:, 0]] - X[rows[:, 2]], X[rows[:, 0]] - X[rows[:, 1]]
+        anchors, nears, fars = (X[column].astype(np.float64) for column in rows.T)
+        far, near = anchors - fars, anchors - nears
         margins = start * (np.einsum("ij,ij->i", far, far) - np.einsum("ij,ij->i", near, near))
         slopes = np.ones(len(rows)) if rule == "bound" else loss.slope(margins)
         largest = max(largest, gradient_norm(far, near, slopes))
