@@ -1,0 +1,103 @@
+"""A bar that a fit moves forward, through scikit-learn's callback protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Timer
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+
+_SLOW_START = 1.0
+"""Seconds without a sign of life after which a wait is explained."""
+
+
+class FitAdvance:
+    """Callback that reports the finished parts of a fit; together they make 1.
+
+    It follows `sklearn.callback.FitCallback`. A leaf of the tree of tasks counts as the
+    product of ``1 / max_subtasks`` over the tasks above it.
+
+    Parameters
+    ----------
+    report : callable
+        Called with each part that has just been finished.
+    """
+
+    def __init__(self, report: Callable[[float], None]) -> None:
+        self._report = report
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        """Prepare nothing."""
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        """Release nothing."""
+
+    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
+        """Wait for the end of the task."""
+
+    def on_fit_task_end(self, estimator: Any, context: Any) -> None:
+        """Report a finished leaf, where the number of leaves is known."""
+        if context.parent is None or context.max_subtasks != 0:
+            return
+        part = 1.0
+        while context.parent is not None:
+            context = context.parent
+            if not context.max_subtasks:
+                return
+            part /= context.max_subtasks
+        self._report(part)
+
+
+class Meter:
+    """Steps of an experiment on one bar."""
+
+    def __init__(self, progress: Progress, task: TaskID) -> None:
+        self._progress = progress
+        self._task = task
+        self._done = 0.0
+
+    @contextmanager
+    def step(self, name: str, *, weight: float = 1.0, if_slow: str = "") -> Iterator[FitAdvance]:
+        """Show ``name``, or ``if_slow`` when the step takes long, until the step is done.
+
+        Yields a callback for an estimator whose fit is the step.
+        """
+        self._show(name)
+        explain = Timer(_SLOW_START, self._show, [if_slow])
+        if if_slow:
+            explain.start()
+        try:
+            yield FitAdvance(lambda part: self._progress.advance(self._task, weight * part))
+        finally:
+            explain.cancel()
+        self._done += weight
+        self._progress.update(self._task, completed=self._done)
+
+    def _show(self, text: str) -> None:
+        self._progress.update(self._task, description=text)
+
+
+@contextmanager
+def meter(total: float, *, console: Console, show: bool = True) -> Iterator[Meter]:
+    """Open a bar with an estimate of the time left, for steps that weigh ``total`` together.
+
+    Nothing is shown unless the console is a terminal.
+    """
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import TimeRemainingColumn as Remaining
+
+    columns = (
+        TextColumn("{task.description:<28}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+        TextColumn("left:"),
+        Remaining(),
+    )
+    visible = show and console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=not visible) as progress:
+        yield Meter(progress, progress.add_task("", total=total))
