@@ -1,0 +1,8 @@
+"""``python -m calipers`` is the same as ``calipers``."""
+
+import sys
+
+from calipers.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())
