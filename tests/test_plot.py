@@ -28,7 +28,8 @@ def test_the_legend_ends_at_twelve_classes(n_classes: int, legend: bool) -> None
     assert (after.get_legend() is not None) == legend
 
 
-def test_given_axes_are_used_and_pyplot_is_not() -> None:
+def test_given_axes_are_used_and_pyplot_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
     figure = Figure()
     left, right = figure.subplots(1, 2)
     X = np.eye(4)

@@ -70,7 +70,7 @@ def before_after(
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> before, after = before_after(X, y, X * [1, 1, 3, 3])
-    >>> before.get_title()
+    >>> before.get_title("left")
     'Before'
     """
     labels = np.asarray(y)
