@@ -32,8 +32,6 @@ def hr_sgd(*, batch_size: int = 10, **parts: Any) -> Recipe:
     return Recipe(policy=BySlope(), batch_size=batch_size, **parts)
 
 
-def ha_sgd(
-    *, policy: ByGradientNorm | ByRunningNorm, batch_size: int = 10, **parts: Any
-) -> Recipe:
+def ha_sgd(*, policy: ByGradientNorm | ByRunningNorm, batch_size: int = 10, **parts: Any) -> Recipe:
     """HA-SGD (Algorithm 3): batches, an update with probability gradient norm / largest."""
     return Recipe(policy=policy, batch_size=batch_size, **parts)

@@ -225,12 +225,14 @@ class Solver:
 
     @cached_property
     def _room(self) -> Room:
+        from calipers.kernels.spectrum import MAX_STEPS
         from calipers.kernels.walk import Room
 
         d, b = len(self.iterate.M), self.recipe.batch_size
         return Room(
             product=np.empty((self._max_rows, d)),
             square=np.empty((d, d)),
+            basis=np.empty((min(d, MAX_STEPS) + 1, d)),
             far=np.empty((b, d)),
             near=np.empty((b, d)),
             slopes=np.empty(b),

@@ -18,55 +18,220 @@ from calipers.kernels.algebra import REORDER, dot
 
 TINY = 1e-13  # eigenvalues above -TINY * norm count as zero
 RESIDUAL = 1e-12  # a pair is trusted when ||M q - value q|| <= RESIDUAL * norm
+FIRST_CHECK = 9  # Lanczos steps before the first look at the residual
 MAX_STEPS = 90  # of Lanczos, before giving up
+SMALL = 96  # up to this size plain loops beat calls to LAPACK
+FEW = 5  # Lanczos steps that give Newton's method its start
+SAFE = 1e-300  # stands in for a pivot that is exactly zero
 FAILED = -1
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
-def is_positive(M: FloatArray, shift: float, room: FloatArray) -> bool:
-    """Whether ``M + shift * I`` has a Cholesky factorisation."""
-    d = len(M)
-    room[:] = M
-    for i in range(d):
-        room[i, i] += shift
-    if d > 96:
-        try:
-            np.linalg.cholesky(room)
-        except Exception:
-            return False
-        return True
-    for k in range(d):
-        pivot = room[k, k]
-        if not pivot > 0.0:
-            return False
-        inverse = 1.0 / pivot
-        for i in range(k + 1, d):
-            factor = room[k, i] * inverse
-            for j in range(i, d):
-                room[i, j] -= factor * room[k, j]
+def _subtract(row: FloatArray, factor: float, other: FloatArray) -> None:
+    """``row -= factor * other``; its own function, so that no index can be negative."""
+    for j in range(row.size):
+        row[j] -= factor * other[j]
+
+
+@njit(cache=True, nogil=True, fastmath=REORDER)
+def _subtract_four(
+    row: FloatArray, f: tuple[float, float, float, float], rows: FloatArray
+) -> None:
+    """``row -= f[0] * rows[0] + ... + f[3] * rows[3]``, in one pass over the row."""
+    r0, r1, r2, r3 = rows[0], rows[1], rows[2], rows[3]
+    for j in range(row.size):
+        row[j] -= f[0] * r0[j] + f[1] * r1[j] + f[2] * r2[j] + f[3] * r3[j]
+
+
+@njit(cache=True, nogil=True, fastmath=REORDER)
+def factorise(A: FloatArray) -> bool:
+    """Overwrite the upper triangle of A with D U of ``A = U' D U``; False unless D > 0.
+
+    U has a unit diagonal. Four pivots at a time are applied to the rows below.
+    """
+    d = len(A)
+    panel = np.empty((4, d))
+    for k in range(0, d, 4):
+        width = min(4, d - k)
+        for p in range(width):
+            row = A[k + p, k + p :]
+            for q in range(p):
+                above = A[k + q, k + p :]
+                _subtract(row, above[0] / A[k + q, k + q], above)
+            if not row[0] > 0.0:
+                return False
+        if width < 4:
+            break
+        rest = panel[:, k + 4 :]
+        rest[:] = A[k : k + 4, k + 4 :]
+        i0, i1 = 1.0 / A[k, k], 1.0 / A[k + 1, k + 1]
+        i2, i3 = 1.0 / A[k + 2, k + 2], 1.0 / A[k + 3, k + 3]
+        for i in range(rest.shape[1]):
+            f = (rest[0, i] * i0, rest[1, i] * i1, rest[2, i] * i2, rest[3, i] * i3)
+            _subtract_four(A[k + 4 + i, k + 4 + i :], f, rest[:, i:])
     return True
+
+
+@njit(cache=True, nogil=True, fastmath=REORDER)
+def _solve(factors: FloatArray, x: FloatArray) -> None:
+    """Overwrite x with ``A^-1 x`` from the factors of A."""
+    d = len(factors)
+    for k in range(d):
+        _subtract(x[k + 1 :], x[k] / factors[k, k], factors[k, k + 1 :])
+    for k in range(d - 1, -1, -1):
+        x[k] = (x[k] - dot(factors[k, k + 1 :], x[k + 1 :])) / factors[k, k]
+
+
+@njit(cache=True, nogil=True)
+def is_positive(M: FloatArray, shift: float, room: FloatArray) -> bool:
+    """Whether ``M + shift * I`` has a Cholesky factorisation; ``room`` is overwritten."""
+    room[:] = M
+    for i in range(len(M)):
+        room[i, i] += shift
+    if len(M) <= SMALL:
+        return bool(factorise(room))
+    try:
+        np.linalg.cholesky(room)
+    except Exception:
+        return False
+    return True
+
+
+@njit(cache=True, nogil=True, fastmath=REORDER)
+def one_negative(
+    M: FloatArray, v: FloatArray, norm: float, values: FloatArray, vectors: FloatArray,
+    room: FloatArray,
+) -> int:
+    """The negative eigenpair of a small M, where ``A = M + v v'`` is positive: 0, 1 or FAILED.
+
+    ``-shift`` is the eigenvalue where ``phi(shift) = v' (A + shift I)^-1 v`` is 1, and
+    ``q = (A + shift I)^-1 v`` its vector, with residual ``|1 - phi| |v|``. Newton's method
+    on ``1 / phi``, which is concave, comes to it from below.
+    """
+    d = len(M)
+    q = vectors[0]
+    shift = max(TINY * norm, -_lowest_of_few(M, v, norm, room))
+    for iteration in range(40):
+        for i in range(d):
+            row, factor, target = M[i], v[i], room[i]
+            for j in range(d):
+                target[j] = row[j] + factor * v[j]
+            room[i, i] += shift
+        if not factorise(room):
+            return FAILED
+        q[:] = v
+        _solve(room, q)
+        phi, length = dot(v, q), np.sqrt(dot(q, q))
+        if phi <= 1.0 and iteration == 0:
+            return 0 if shift <= TINY * norm else FAILED
+        step = phi * (phi - 1.0) / (length * length)
+        if abs(1.0 - phi) * np.sqrt(dot(v, v)) <= RESIDUAL * norm * length or (
+            abs(step) <= 1e-15 * shift
+        ):
+            for i in range(d):
+                q[i] /= length
+            values[0] = -(shift + step)
+            return 1
+        shift += step
+    return FAILED
+
+
+@njit(cache=True, nogil=True, fastmath=REORDER)
+def _lowest_of_few(M: FloatArray, v: FloatArray, norm: float, room: FloatArray) -> float:
+    """An upper bound of M's lowest eigenvalue, slightly raised: from few Lanczos steps."""
+    alpha, beta, ritz = np.empty(FEW), np.empty(FEW), np.empty((3, FEW))
+    limit = min(FEW, len(M) - 1)
+    basis = room[: limit + 1]
+    length = np.sqrt(dot(v, v))
+    if not length > 0.0:
+        return 0.0
+    for i in range(v.size):
+        basis[0, i] = v[i] / length
+    n = 0
+    for step in range(limit):
+        image = basis[step + 1]
+        _times(M, basis[step], image)
+        alpha[step] = dot(basis[step], image)
+        beta[step] = _remove_components(basis, step + 1, image)
+        n = step + 1
+        if beta[step] <= 1e-10 * norm:
+            break
+        for i in range(v.size):
+            image[i] /= beta[step]
+    if n == 0 or _count_below(alpha, beta, n, -TINY * norm) == 0:
+        return 0.0
+    low = alpha[0]
+    for i in range(n):
+        low = min(low, alpha[i] - (beta[i - 1] if i > 0 else 0.0) - beta[i])
+    lowest = _nth_lowest(alpha, beta, n, 0, low, -TINY * norm, ritz[0], ritz[1:])
+    return float(lowest * (1.0 - 1e-9))
 
 
 @njit(cache=True, nogil=True)
 def _count_below(alpha: FloatArray, beta: FloatArray, n: int, x: float) -> int:
     """How many eigenvalues of the tridiagonal matrix lie below x (Sturm sequence)."""
-    count = 0
-    q = 1.0
-    for i in range(n):
-        off = beta[i - 1] * beta[i - 1] if i > 0 else 0.0
-        q = alpha[i] - x - off / q
+    q = alpha[0] - x
+    count = 1 if q < 0.0 else 0
+    for i in range(1, n):
         if q == 0.0:
-            q = 1e-300
+            q = SAFE
+        q = alpha[i] - x - beta[i - 1] * beta[i - 1] / q
         if q < 0.0:
             count += 1
     return count
 
 
 @njit(cache=True, nogil=True)
-def _nth_lowest(
-    alpha: FloatArray, beta: FloatArray, n: int, nth: int, low: float, high: float
+def _twisted(
+    alpha: FloatArray, beta: FloatArray, n: int, x: float, vector: FloatArray, room: FloatArray
 ) -> float:
-    """The eigenvalue number ``nth`` (from 0) of the tridiagonal matrix, by bisection."""
+    """Solve ``(T - x I) vector ~ e_twist`` for a unit vector; returns the Rayleigh correction.
+
+    Two triangular recurrences run towards each other and are joined where the pivot is
+    smallest, which gives small components of the vector their full relative accuracy.
+    """
+    down, up = room[0], room[1]
+    down[0] = alpha[0] - x
+    for i in range(1, n):
+        previous = down[i - 1] if down[i - 1] != 0.0 else SAFE
+        down[i] = alpha[i] - x - beta[i - 1] * beta[i - 1] / previous
+    up[n - 1] = alpha[n - 1] - x
+    for i in range(n - 2, -1, -1):
+        previous = up[i + 1] if up[i + 1] != 0.0 else SAFE
+        up[i] = alpha[i] - x - beta[i] * beta[i] / previous
+    twist, smallest = 0, np.inf
+    for i in range(n):
+        pivot = down[i] + up[i] - (alpha[i] - x)
+        if abs(pivot) < abs(smallest):
+            smallest, twist = pivot, i
+    vector[twist] = 1.0
+    for i in range(twist - 1, -1, -1):
+        vector[i] = -beta[i] * vector[i + 1] / (down[i] if down[i] != 0.0 else SAFE)
+    for i in range(twist + 1, n):
+        vector[i] = -beta[i - 1] * vector[i - 1] / (up[i] if up[i] != 0.0 else SAFE)
+    squared = dot(vector[:n], vector[:n])
+    length = np.sqrt(squared)
+    for i in range(n):
+        vector[i] /= length
+    return smallest / squared
+
+
+@njit(cache=True, nogil=True)
+def _nth_lowest(
+    alpha: FloatArray,
+    beta: FloatArray,
+    n: int,
+    nth: int,
+    low: float,
+    high: float,
+    vector: FloatArray,
+    room: FloatArray,
+) -> float:
+    """Eigenvalue number ``nth`` (from 0) of the tridiagonal matrix, and its vector.
+
+    Bisection between ``low`` and ``high``; once few digits are right, Rayleigh quotient
+    steps, which are kept only while they stay within the bracket.
+    """
     for _ in range(200):
         middle = 0.5 * (low + high)
         if not low < middle < high:
@@ -75,79 +240,71 @@ def _nth_lowest(
             high = middle
         else:
             low = middle
-        if high - low <= 1e-15 * max(abs(low), abs(high)):
-            break
+        if high - low > 0.02 * abs(high):
+            continue
+        guess = 0.5 * (low + high)
+        for _ in range(6):
+            correction = _twisted(alpha, beta, n, guess, vector, room)
+            guess += correction
+            if not low <= guess <= high:
+                break
+            if abs(correction) <= 1e-15 * abs(guess):
+                return guess
+    _twisted(alpha, beta, n, high, vector, room)
     return high
-
-
-@njit(cache=True, nogil=True)
-def _tridiagonal_vector(
-    alpha: FloatArray, beta: FloatArray, n: int, eigenvalue: float, vector: FloatArray
-) -> None:
-    """Unit eigenvector of the tridiagonal matrix, by the twisted factorisation.
-
-    Both triangular recurrences are run towards each other and joined where the pivot is
-    smallest, which gives small components their full relative accuracy.
-    """
-    down, up = np.empty(n), np.empty(n)
-    down[0] = alpha[0] - eigenvalue
-    for i in range(1, n):
-        previous = down[i - 1] if down[i - 1] != 0.0 else 1e-300
-        down[i] = alpha[i] - eigenvalue - beta[i - 1] * beta[i - 1] / previous
-    up[n - 1] = alpha[n - 1] - eigenvalue
-    for i in range(n - 2, -1, -1):
-        previous = up[i + 1] if up[i + 1] != 0.0 else 1e-300
-        up[i] = alpha[i] - eigenvalue - beta[i] * beta[i] / previous
-    twist = 0
-    smallest = np.inf
-    for i in range(n):
-        pivot = abs(down[i] + up[i] - (alpha[i] - eigenvalue))
-        if pivot < smallest:
-            smallest, twist = pivot, i
-    vector[twist] = 1.0
-    for i in range(twist - 1, -1, -1):
-        pivot = down[i] if down[i] != 0.0 else 1e-300
-        vector[i] = -beta[i] * vector[i + 1] / pivot
-    for i in range(twist + 1, n):
-        pivot = up[i] if up[i] != 0.0 else 1e-300
-        vector[i] = -beta[i - 1] * vector[i - 1] / pivot
-    length = np.sqrt(dot(vector[:n], vector[:n]))
-    for i in range(n):
-        vector[i] /= length
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
 def _times(M: FloatArray, x: FloatArray, out: FloatArray) -> None:
     """``out = M @ x`` for a symmetric M."""
-    if len(M) > 96:
+    if len(M) > SMALL:
         np.dot(M, x, out)
         return
+    out[:] = 0.0
     for i in range(len(M)):
-        out[i] = dot(M[i], x)
+        row, factor = M[i], x[i]
+        for j in range(x.size):
+            out[j] += factor * row[j]
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
-def _remove_components(basis: FloatArray, n: int, x: FloatArray) -> None:
-    """Make x orthogonal to the first n rows of the basis (twice is enough)."""
-    for _ in range(2):
-        for k in range(n):
-            overlap = dot(basis[k], x)
+def _remove_components(basis: FloatArray, n: int, x: FloatArray) -> float:
+    """Make x orthogonal to the first n rows of the basis; returns its length.
+
+    A second pass follows where the first took away most of x, for then rounding has
+    put something back.
+    """
+    before = dot(x, x)
+    for _ in range(3):
+        for k in range(n - 1, -1, -1):
+            row = basis[k]
+            overlap = dot(row, x)
             for i in range(x.size):
-                x[i] -= overlap * basis[k, i]
+                x[i] -= overlap * row[i]
+        after = dot(x, x)
+        if after > 0.5 * before:
+            break
+        before = after
+    return float(np.sqrt(after))
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
 def lanczos_negative(
-    M: FloatArray, start: FloatArray, norm: float, values: FloatArray, vectors: FloatArray
+    M: FloatArray,
+    start: FloatArray,
+    norm: float,
+    values: FloatArray,
+    vectors: FloatArray,
+    basis: FloatArray,
 ) -> int:
     """Negative eigenpairs seen from ``start``: how many, or FAILED.
 
     Writes at most ``len(values)`` eigenvalues and, row by row, unit eigenvectors.
+    ``basis`` is room for at least two vectors of length d; the more, the more steps.
     """
     d = len(M)
-    limit = min(d, MAX_STEPS)
-    basis = np.empty((limit + 1, d))
-    alpha, beta, ritz = np.empty(limit), np.empty(limit), np.empty(limit)
+    limit = min(d, len(basis) - 1)
+    alpha, beta, ritz = np.empty(limit), np.empty(limit), np.empty((3, limit))
     length = np.sqrt(dot(start, start))
     if not length > 0.0:
         return 0
@@ -157,25 +314,35 @@ def lanczos_negative(
         image = basis[step + 1]
         _times(M, basis[step], image)
         alpha[step] = dot(basis[step], image)
-        _remove_components(basis, step + 1, image)
-        beta[step] = np.sqrt(dot(image, image))
+        beta[step] = _remove_components(basis, step + 1, image)
         n = step + 1
         exhausted = n == d or beta[step] <= 1e-14 * norm
-        if exhausted or (n >= 6 and n % 3 == 0):
+        if exhausted or (n >= FIRST_CHECK and (n - FIRST_CHECK) % 3 == 0):
             found = _converged(alpha, beta, n, norm, exhausted, values, ritz)
             if found >= 0:
                 for k in range(found):
-                    _tridiagonal_vector(alpha, beta, n, values[k], ritz)
-                    vectors[k] = 0.0
-                    for m in range(n):
-                        for i in range(d):
-                            vectors[k, i] += ritz[m] * basis[m, i]
+                    if found > 1:
+                        _twisted(alpha, beta, n, values[k], ritz[0], ritz[1:])
+                    _combine(ritz[0, :n], basis, vectors[k])
                 return found
             if exhausted:
                 return FAILED
         for i in range(d):
             image[i] /= beta[step]
     return FAILED
+
+
+@njit(cache=True, nogil=True, fastmath=REORDER)
+def _combine(weights: FloatArray, basis: FloatArray, out: FloatArray) -> None:
+    """``out = weights @ basis``, rescaled to unit length."""
+    out[:] = 0.0
+    for m in range(weights.size):
+        row = basis[m]
+        for i in range(out.size):
+            out[i] += weights[m] * row[i]
+    length = np.sqrt(dot(out, out))
+    for i in range(out.size):
+        out[i] /= length
 
 
 @njit(cache=True, nogil=True)
@@ -190,22 +357,20 @@ def _converged(
 ) -> int:
     """How many negative Ritz values there are if all have converged, else FAILED.
 
-    Without a negative one the lowest must have converged, or the space be exhausted.
+    Without a negative one only an exhausted Krylov space is an answer.
     """
+    found = _count_below(alpha, beta, n, -TINY * norm)
+    if found > values.size or (found == 0 and not exhausted):
+        return FAILED
     low = alpha[0]
     for i in range(n):
         reach = (beta[i - 1] if i > 0 else 0.0) + (beta[i] if i < n - 1 else 0.0)
         low = min(low, alpha[i] - reach)
-    found = _count_below(alpha, beta, n, -TINY * norm)
-    if found > values.size:
-        return FAILED
-    for k in range(found):
-        values[k] = _nth_lowest(alpha, beta, n, k, low, -TINY * norm)
-        _tridiagonal_vector(alpha, beta, n, values[k], ritz)
-        if not exhausted and beta[n - 1] * abs(ritz[n - 1]) > RESIDUAL * norm:
+    for k in range(found - 1, -1, -1):
+        high = -TINY * norm
+        values[k] = _nth_lowest(alpha, beta, n, k, low, high, ritz[0], ritz[1:])
+        if not exhausted and beta[n - 1] * abs(ritz[0, n - 1]) > RESIDUAL * norm:
             return FAILED
-    if found == 0 and not exhausted:
-        return FAILED
     return found
 
 

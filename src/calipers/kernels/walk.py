@@ -19,7 +19,14 @@ from numba import njit
 from calipers.arrays import FloatArray, IndexArray
 from calipers.kernels.algebra import REORDER, add_outer_products, carry, dot, gather, margins
 from calipers.kernels.parts import probability, slope, value
-from calipers.kernels.spectrum import FAILED, all_negative, is_positive, lanczos_negative
+from calipers.kernels.spectrum import (
+    FAILED,
+    SMALL,
+    all_negative,
+    is_positive,
+    lanczos_negative,
+    one_negative,
+)
 
 NIL = 1e-16  # a step shorter than NIL * norm of M is lost in rounding: counted, not taken
 SMALLEST_SCALE = 1e-4  # below it the scale is multiplied into M
@@ -78,6 +85,7 @@ class Room(NamedTuple):
 
     product: FloatArray  # (scouts, d)
     square: FloatArray  # (d, d)
+    basis: FloatArray  # (steps of Lanczos + 1, d)
     far: FloatArray  # (batch_size, d)
     near: FloatArray
     slopes: FloatArray  # (batch_size,)
@@ -242,13 +250,17 @@ def _negative(M: FloatArray, tally: Any, room: Room, rank: int) -> int:
     tally.floor -= removed
     if tally.floor >= 0.0:
         return 0
-    small = len(M) <= 96
+    small = len(M) <= SMALL
     if small and _stays_positive(M, tally, room, removed):
         return 0
     tally.floor, tally.steady = 0.0, 0
     values, vectors = room.values[:subtracted], room.vectors[rank : rank + subtracted]
     signs = room.signs[rank : rank + subtracted]
-    found = lanczos_negative(M, start, tally.norm, values, vectors)
+    found = FAILED
+    if small and subtracted == 1:
+        found = one_negative(M, start, tally.norm, values, vectors, room.square)
+    if found == FAILED:
+        found = lanczos_negative(M, start, tally.norm, values, vectors, room.basis)
     if found == FAILED:
         if not small and is_positive(M, 1e-14 * tally.norm, room.square):
             return 0
