@@ -205,6 +205,16 @@ def test_error_bound_holds_for_products_in_either_type(dtype: type, d: int) -> N
     assert (np.abs(form - squared) <= room + 1e-30).all()
 
 
+def test_a_row_whose_norm_overflows_float32_is_not_ruled_out() -> None:
+    X = np.random.default_rng(9).normal(size=(5000, 1))
+    scale = Frame.of(X).scale
+    X[[1, 2, 3], 0] = np.array([0.3e19, -1.35e19, 1.9e19]) / scale  # 1.9e19 ** 2 overflows
+    assert Frame.of(X).scale == scale  # rows that the sample of the frame does not hold
+    labels = np.zeros(5000, np.intp)
+    labels[[1, 2, 3]] = 1
+    check(X, labels, np.array([1, 2, 3]), (1, 1))
+
+
 def test_tight_clusters_turn_to_float64_products() -> None:
     rng = np.random.default_rng(4)
     X = tight_clusters(rng, 6000, 20)
@@ -214,16 +224,20 @@ def test_tight_clusters_turn_to_float64_products() -> None:
     assert block.dtype is np.float64
 
 
-def test_memory_beyond_the_data_is_bounded() -> None:
+@pytest.mark.parametrize(("n", "d", "most_megabytes"), [(60_000, 50, 20), (6_000, 2_000, 90)])
+def test_memory_beyond_the_data_is_bounded(
+    n: int, d: int, most_megabytes: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CALIPERS_NUM_THREADS", "2")
     rng = np.random.default_rng(5)
-    X = rng.normal(size=(60_000, 50))  # 24 MB; all distances would take 960 MB
+    X = rng.normal(size=(n, d))  # 24 or 96 MB; all distances would take 960 or 96 MB
     labels, anchors = rng.integers(0, 5, len(X)), np.arange(2000)
     search_by_products(X[:3000], labels[:3000], anchors[:50], n_same=1, n_other=1)  # compile
     tracemalloc.start()
     search_by_products(X, labels, anchors, n_same=1, n_other=1)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 20e6
+    assert peak < most_megabytes * 1e6
 
 
 def test_tree_is_used_only_where_few_rows_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,6 +268,7 @@ def test_share_looked_at_grows_with_the_dimension() -> None:
         looked_at_share(build_tree(rng.normal(size=(3000, d)), labels), 1, 1) for d in (1, 4, 16)
     ]
     assert shares[0] < shares[1] < shares[2]
+    assert looked_at_share(build_tree(np.eye(3000, 2), labels), 0, 0) == 0
 
 
 def test_tree_with_more_classes_than_bits() -> None:

@@ -14,15 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.threads import single_threaded_blas, spread
+from calipers.threads import n_threads, single_threaded_blas, spread
 
 if TYPE_CHECKING:
     from calipers.triplets._select import ProductArray, Tile
 
 _BLOCK_ELEMENTS = 2**20  # of an anchor block or a row tile, 8 MB each in float64
-_MAX_ANCHORS = 2048
+_MAX_ANCHORS = 4096
 _MAX_TILE = 2048
 _PRODUCT_ANCHORS = 256  # one product then fills 2 MB, which stays in a core's cache
+_LARGEST_NORM = 1e37  # squared; products of larger rows may overflow float32 and rule nothing out
 _SUMMED_SHARE = 0.02  # of a tile; beyond it the products are too coarse to be of use
 
 
@@ -40,7 +41,8 @@ class Frame(NamedTuple):
     @classmethod
     def of(cls, X: npt.NDArray[Any]) -> Frame:
         """Frame from an even sample of rows; any frame is right, a good one is fast."""
-        sample = X[np.linspace(0, len(X) - 1, min(len(X), 4096)).astype(np.intp)]
+        size = max(2, min(len(X), 1024, _BLOCK_ELEMENTS // (4 * max(X.shape[1], 1))))
+        sample = X[np.linspace(0, len(X) - 1, size).astype(np.intp)]
         centre = sample.mean(axis=0, dtype=np.float64)
         exponent = np.frexp(np.abs(sample - centre).max(initial=0.0))[1]
         return cls(centre, float(np.ldexp(1.0, -int(np.clip(exponent, -500, 500)))))
@@ -69,10 +71,15 @@ def error_bound(d: int, dtype: type[np.floating[Any]]) -> float:
 def search_by_products(
     X: npt.NDArray[Any], labels: IndexArray, anchors: IndexArray, *, n_same: int, n_other: int
 ) -> tuple[IndexArray, IndexArray]:
-    """Both lists of every anchor, block by block of anchors over the cores."""
+    """Both lists of every anchor, block by block of anchors over the cores.
+
+    Large blocks pass over X less often; each core should have as many as the others.  The
+    lists, being exact, do not depend on where blocks end.
+    """
     frame = Frame.of(X)
     size = max(64, min(_MAX_ANCHORS, _BLOCK_ELEMENTS // max(X.shape[1], 1)))
-    blocks = np.array_split(anchors, max(2 * -(-len(anchors) // (2 * size)), 1))
+    rounds = -(-len(anchors) // (size * n_threads()))
+    blocks = np.array_split(anchors, max(rounds * n_threads(), 1))
 
     def search(block: IndexArray) -> tuple[IndexArray, IndexArray]:
         found = AnchorBlock(X, labels, block, frame, (n_same, n_other)).search()
@@ -114,6 +121,7 @@ class AnchorBlock:
         self.dtype = dtype
         self.placed = self.frame.place(self.rows, dtype)
         squared_norms = (1.0 - error) * _squared_norms(self.placed)
+        squared_norms[~(squared_norms < _LARGEST_NORM)] = np.inf
         self.queries = Queries(self.rows, self.anchors, squared_norms)
         self.placed *= -2
         self.bound = Bound(
@@ -172,9 +180,9 @@ class AnchorBlock:
         placed = self.frame.place(rows, self.dtype)
         with np.errstate(over="ignore", invalid="ignore"):
             norms = (1.0 - error_bound(rows.shape[1], self.dtype)) * _squared_norms(placed)
-        # a row beyond the range of the products is never ruled out by them
-        norms[~np.isfinite(norms)] = -np.inf
-        tile = Tile(rows, start + order, norms.astype(self.dtype))
+            norms = norms.astype(self.dtype)
+        norms[~(norms < _LARGEST_NORM)] = -np.inf
+        tile = Tile(rows, start + order, norms)
         return tile, placed, self.labels[start:stop][order]
 
 
