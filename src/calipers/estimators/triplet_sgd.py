@@ -24,8 +24,13 @@ from calipers.metric import MahalanobisMixin, factor
 from calipers.sampling import ByGradientNorm, ByRunningNorm, NormRule, largest_norm
 from calipers.solver import Recipe, Solver
 from calipers.theory import Theory
-from calipers.triplets import check_triplets
-from calipers.triplets.source import LARGEST_PORTION, DrawnTriplets, GivenTriplets, TripletSource
+from calipers.triplets import (
+    LARGEST_PORTION,
+    DrawnTriplets,
+    GivenTriplets,
+    TripletSource,
+    check_triplets,
+)
 
 METHODS = ("sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd")
 N_REPORTS = 100  # points of the loss curve and steps of a progress bar

@@ -8,7 +8,7 @@ _product   search by matrix products that rule rows out
 _select    its compiled inner loop (loads numba, so imported when first needed)
 _descent   search by a k-d tree, where the data are of few dimensions in effect
 _tree      its compiled build and descent (imported when first needed)
-draw       random triplets from labels
+draw       triplets in portions: drawn from labels, or given by a user
 check      triplets given by a user
 ========== ====================================================================
 """
@@ -16,7 +16,21 @@ check      triplets given by a user
 from __future__ import annotations
 
 from calipers.triplets.check import check_triplets
-from calipers.triplets.draw import draw_triplets, usable_anchors
+from calipers.triplets.draw import (
+    LARGEST_PORTION,
+    DrawnTriplets,
+    GivenTriplets,
+    TripletSource,
+    usable_anchors,
+)
 from calipers.triplets.search import nearest_same_and_other
 
-__all__ = ["check_triplets", "draw_triplets", "nearest_same_and_other", "usable_anchors"]
+__all__ = [
+    "LARGEST_PORTION",
+    "DrawnTriplets",
+    "GivenTriplets",
+    "TripletSource",
+    "check_triplets",
+    "nearest_same_and_other",
+    "usable_anchors",
+]
