@@ -64,6 +64,7 @@ def test_no_command_prints_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["dmeo"], "invalid choice: 'dmeo'"),
         (["demo", "--seed", "-1"], "must be a whole number from 0 to 2^32 - 1, got '-1'"),
+        (["demo", "--seed", "4294967296"], "from 0 to 2^32 - 1, got '4294967296'"),
         (["demo", "--output", "x.txt"], "must end in .png, .svg, .pdf, got 'x.txt'"),
         (["fingerprint", "--seeds", "0"], "must be a whole number of at least 1, got '0'"),
     ],
@@ -108,8 +109,9 @@ def test_an_interrupt_is_one_sentence(
 
 
 def test_demo_as_json_writes_nothing_else_to_stdout(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("calipers.experiments.demo.METHODS", ("hr-sgd",))
     assert main(["demo", "--json", "--quiet", "--output", str(tmp_path / "p.svg")]) == 0
     output = capsys.readouterr()
     rows = json.loads(output.out)
@@ -131,7 +133,11 @@ def test_a_reader_that_leaves_is_not_an_error(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     arguments = ["demo", "--json", "--quiet", "--output", str(tmp_path / "p.png")]
-    command = [sys.executable, "-m", "calipers", *arguments]
+    code = (
+        "import sys; from calipers.cli import main; from calipers.experiments import demo\n"
+        f"demo.METHODS = ('hr-sgd',); sys.exit(main({arguments}))"
+    )
+    command = [sys.executable, "-c", code]
     with os.fdopen(writing) as closed_pipe:
         done = subprocess.run(command, stdout=closed_pipe, stderr=subprocess.PIPE, check=False)
     assert (done.returncode, done.stderr) == (0, b"")

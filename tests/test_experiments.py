@@ -8,6 +8,7 @@ from math import isnan
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -94,16 +95,20 @@ def test_no_bar_where_nobody_looks() -> None:
         assert shown(console) == ""
 
 
-def test_demo_scores_six_methods_and_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_demo_scores_six_methods_and_draws(tmp_path: Path) -> None:
     with meter(demo.TOTAL_WEIGHT, console=terminal()) as bar:
         result = demo.run(bar, seed=1)
     assert [row.method for row in result.rows] == ["euclidean", *demo.METHODS]
     assert all(0 <= row.error < 10 for row in result.rows)
     assert all(row.updates and row.updates > 0 for row in result.rows[1:])
     assert result.rows[0].updates is None
-    assert len(result.transformed) == len(result.data.X_test)
+    figure = demo.picture(result)
+    rings = [panel.collections[-1].get_offsets() for panel in figure.axes]
+    n_test = len(result.data.y_test)
+    for ringed, row in zip(rings, (result.rows[0], result.rows[-1]), strict=True):
+        assert 100 * len(np.asarray(ringed)) / n_test == pytest.approx(row.error)
     picture = tmp_path / "picture.png"
-    demo.write_picture(demo.picture(result), picture)
+    demo.write_picture(figure, picture)
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert list(tmp_path.iterdir()) == [picture]
     console = Console(file=io.StringIO(), width=100)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from rich.console import Console
@@ -11,7 +13,7 @@ from rich.console import Console
 from calipers.datasets import DatasetError
 from calipers.experiments import fingerprint
 from calipers.experiments.fingerprint import Comparison, plan
-from calipers.experiments.progress import meter
+from calipers.experiments.progress import Meter, meter
 from calipers.experiments.tables import fingerprint_remarks, fingerprint_table
 from data_folder import FOLDER, needs_data
 
@@ -78,9 +80,21 @@ def test_table_and_remarks_say_what_was_missed() -> None:
     assert remarks[2].startswith("Means of fewer than ten runs: dna, letter ")
 
 
-def test_a_missing_file_is_told_before_any_work(tmp_path: object) -> None:
-    with meter(1, console=Console(file=io.StringIO())) as bar, pytest.raises(DatasetError):
-        next(fingerprint.run({"dna": 1}, data_dir=str(tmp_path), meter=bar))
+class Untouched(Meter):
+    """A meter that no step may reach."""
+
+    def __init__(self) -> None:
+        pass
+
+    def step(self, name: str, **_: object) -> NoReturn:
+        pytest.fail(f"work began with {name}")
+
+
+def test_a_missing_file_is_told_before_any_work(tmp_path: Path) -> None:
+    (tmp_path / "dna.npz").touch()
+    rows = fingerprint.run({"dna": 1, "letter": 1}, data_dir=str(tmp_path), meter=Untouched())
+    with pytest.raises(DatasetError, match=r"needs the file letter\.npz"):
+        next(rows)
 
 
 @needs_data

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from calipers import datasets
-from calipers.arrays import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from calipers.evaluation.protocol import Metric
     from calipers.experiments.progress import Meter
 
 METHODS = ("sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd")
@@ -52,11 +52,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Demo:
-    """All rows, and the test part under the last method's metric."""
+    """All rows, the data, and the metric that the last method learned."""
 
     rows: list[Row]
     data: datasets.Split
-    transformed: FloatArray
+    metric: Metric
 
 
 def run(meter: Meter, *, seed: int = 0) -> Demo:
@@ -83,26 +83,32 @@ def run(meter: Meter, *, seed: int = 0) -> Demo:
                 metric.solve_seconds_,
             )
         )
-    return Demo(rows, data, metric.transform(data.X_test))
+    return Demo(rows, data, metric)
 
 
 def picture(demo: Demo) -> Figure:
-    """Draw the test part, which no metric has seen, before and after the last method."""
+    """Draw the test part, which no metric has seen, before and after the last method.
+
+    Rings mark the examples that 3-NN gets wrong.
+    """
     from matplotlib.figure import Figure
 
-    from calipers.plot import before_after
+    from calipers.evaluation import knn_predict
+    from calipers.plot import before_after, principal_plane
 
-    before, after = before_after(demo.data.X_test, demo.data.y_test, demo.transformed)
-    for panel, row in ((before, demo.rows[0]), (after, demo.rows[-1])):
-        panel.set_title(
-            f"{panel.get_title('left')}: {row.method}, 3-NN error {row.error:.1f} %",
-            loc="left",
-            fontsize=12,
-            fontweight="bold",
-        )
-    figure = before.figure
+    data = demo.data
+    learned = demo.metric.transform(data.X_train), demo.metric.transform(data.X_test)
+    panels = before_after(data.X_test, data.y_test, learned[1])
+    parts = ((data.X_train, data.X_test), learned)
+    for panel, (known, new), row in zip(panels, parts, (demo.rows[0], demo.rows[-1]), strict=True):
+        wrong = knn_predict(known, data.y_train, new) != data.y_test
+        x, y = principal_plane(new)[wrong].T
+        panel.scatter(x, y, s=170, facecolors="none", edgecolors="black", linewidths=1.5)
+        title = f"{panel.get_title('left')}: {row.method}, 3-NN error {row.error:.1f} %"
+        panel.set_title(title, loc="left", fontsize=12, fontweight="bold")
+    figure = panels[0].figure
     assert isinstance(figure, Figure)
-    figure.suptitle("Handwritten digits the metric has not seen, two principal components")
+    figure.suptitle("Digits the metric has not seen, two principal components; errors are ringed")
     return figure
 
 

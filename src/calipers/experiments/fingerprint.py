@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 
 METHODS = ("as-sgd", "hr-sgd", "ha-sgd")
 
-RUNS = {"semeion": 10, "dna": 4, "isolet": 1, "tdt30": 1, "letter": 1, "connect4": 1}
-"""Runs whose mean is reported; each has its own seed, and split where none is standard."""
+RUNS = {"semeion": 10, "dna": 4, "isolet": 1, "tdt30": 10, "letter": 1, "connect4": 1}
+"""Runs whose mean is reported; each has its own seed, and split where none is standard.
+
+The paper averages ten splits of semeion, tdt30 and connect4. From split to split the
+updates of AS-SGD scatter by 4 % on tdt30, so it needs them; on connect4 one will do.
+"""
 
 QUICK_RUNS = {"semeion": 2, "dna": 1}
 """The same for a first look of a few seconds."""
