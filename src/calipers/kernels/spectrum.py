@@ -19,6 +19,7 @@ from calipers.kernels.algebra import REORDER, dot
 TINY = 1e-13  # eigenvalues above -TINY * norm count as zero
 RESIDUAL = 1e-12  # a pair is trusted when ||M q - value q|| <= RESIDUAL * norm
 FIRST_CHECK = 9  # Lanczos steps before the first look at the residual
+APART = 1e-10  # largest inner product of two unit eigenvectors that counts as none
 MAX_STEPS = 90  # of Lanczos, before giving up
 SMALL = 96  # up to this size plain loops beat calls to LAPACK
 FEW = 5  # Lanczos steps that give Newton's method its start
@@ -229,18 +230,21 @@ def _nth_lowest(
 ) -> float:
     """Eigenvalue number ``nth`` (from 0) of the tridiagonal matrix, and its vector.
 
-    Bisection between ``low`` and ``high``; once few digits are right, Rayleigh quotient
-    steps, which are kept only while they stay within the bracket.
+    Bisection between ``low`` and ``high``; once few digits are right and no other
+    eigenvalue is in the bracket, Rayleigh quotient steps, which are kept only while they
+    stay within it.
     """
+    below_low, below_high = 0, _count_below(alpha, beta, n, high)
     for _ in range(200):
         middle = 0.5 * (low + high)
         if not low < middle < high:
             break
-        if _count_below(alpha, beta, n, middle) > nth:
-            high = middle
+        below = _count_below(alpha, beta, n, middle)
+        if below > nth:
+            high, below_high = middle, below
         else:
-            low = middle
-        if high - low > 0.02 * abs(high):
+            low, below_low = middle, below
+        if high - low > 0.02 * abs(high) or below_high - below_low > 1:
             continue
         guess = 0.5 * (low + high)
         for _ in range(6):
@@ -324,6 +328,8 @@ def lanczos_negative(
                     if found > 1:
                         _twisted(alpha, beta, n, values[k], ritz[0], ritz[1:])
                     _combine(ritz[0, :n], basis, vectors[k])
+                    if not _is_apart(vectors, k):
+                        return FAILED
                 return found
             if exhausted:
                 return FAILED
@@ -343,6 +349,15 @@ def _combine(weights: FloatArray, basis: FloatArray, out: FloatArray) -> None:
     length = np.sqrt(dot(out, out))
     for i in range(out.size):
         out[i] /= length
+
+
+@njit(cache=True, nogil=True, fastmath=REORDER)
+def _is_apart(vectors: FloatArray, k: int) -> bool:
+    """Whether vector k is orthogonal to those before it: it is not where values nearly meet."""
+    for m in range(k):
+        if abs(dot(vectors[m], vectors[k])) > APART:
+            return False
+    return True
 
 
 @njit(cache=True, nogil=True)
