@@ -35,9 +35,7 @@ def _subtract(row: FloatArray, factor: float, other: FloatArray) -> None:
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
-def _subtract_four(
-    row: FloatArray, f: tuple[float, float, float, float], rows: FloatArray
-) -> None:
+def _subtract_four(row: FloatArray, f: tuple[float, float, float, float], rows: FloatArray) -> None:
     """``row -= f[0] * rows[0] + ... + f[3] * rows[3]``, in one pass over the row."""
     r0, r1, r2, r3 = rows[0], rows[1], rows[2], rows[3]
     for j in range(row.size):
@@ -100,7 +98,11 @@ def is_positive(M: FloatArray, shift: float, room: FloatArray) -> bool:
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
 def one_negative(
-    M: FloatArray, v: FloatArray, norm: float, values: FloatArray, vectors: FloatArray,
+    M: FloatArray,
+    v: FloatArray,
+    norm: float,
+    values: FloatArray,
+    vectors: FloatArray,
     room: FloatArray,
 ) -> int:
     """The negative eigenpair of a small M, where ``A = M + v v'`` is positive: 0, 1 or FAILED.
@@ -354,10 +356,10 @@ def _combine(weights: FloatArray, basis: FloatArray, out: FloatArray) -> None:
 @njit(cache=True, nogil=True, fastmath=REORDER)
 def _is_apart(vectors: FloatArray, k: int) -> bool:
     """Whether vector k is orthogonal to those before it: it is not where values nearly meet."""
+    largest = 0.0
     for m in range(k):
-        if abs(dot(vectors[m], vectors[k])) > APART:
-            return False
-    return True
+        largest = max(largest, abs(dot(vectors[m], vectors[k])))
+    return largest <= APART
 
 
 @njit(cache=True, nogil=True)
