@@ -1,0 +1,97 @@
+"""The compiled arithmetic against its NumPy twin, on both sides of every size limit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from calipers import sampling
+from calipers.arrays import FloatArray
+from calipers.kernels import algebra
+
+SHAPES = [(1, 1), (3, 2), (7, 16), (40, 33), (64, 17), (5, 130)]
+
+
+def rows(n: int, d: int, seed: int = 0) -> tuple[FloatArray, FloatArray]:
+    rng = np.random.default_rng(seed)
+    far, near = rng.standard_normal((2, n, d))
+    far[0] = 0.0
+    near[-1] = 0.0
+    return far, near
+
+
+def metric(d: int) -> FloatArray:
+    root = np.random.default_rng(d).standard_normal((d, d))
+    return np.asarray(root @ root.T / d)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_gather(dtype: type) -> None:
+    rng = np.random.default_rng(0)
+    X: npt.NDArray[Any] = rng.standard_normal((9, 5)).astype(dtype)
+    triplets = rng.integers(9, size=(20, 3))
+    far, near = np.empty((20, 5)), np.empty((20, 5))
+    for array in (X, triplets):
+        array.flags.writeable = False
+    algebra.gather(X, triplets, far, near)
+    wide = X.astype(np.float64)
+    np.testing.assert_array_equal(far, wide[triplets[:, 0]] - wide[triplets[:, 2]])
+    np.testing.assert_array_equal(near, wide[triplets[:, 0]] - wide[triplets[:, 1]])
+
+
+@pytest.mark.parametrize(("n", "d"), SHAPES)
+def test_outer_norms(n: int, d: int) -> None:
+    far, near = rows(n, d)
+    norms = np.empty(n)
+    algebra.outer_norms(far, near, norms)
+    np.testing.assert_allclose(norms, sampling.outer_norms(far, near), rtol=1e-10, atol=1e-7)
+
+
+@pytest.mark.parametrize(("n", "d"), SHAPES)
+def test_margins_by_hand_and_by_blas(n: int, d: int) -> None:
+    far, near = rows(n, d)
+    M, out = metric(d), np.empty(n)
+    algebra.margins(M, far, near, np.empty((n + 3, d)), out)
+    expected = np.sum(far @ M * far, axis=1) - np.sum(near @ M * near, axis=1)
+    np.testing.assert_allclose(out, expected, rtol=1e-12, atol=1e-12 * d)
+
+
+@pytest.mark.parametrize(("n", "d"), SHAPES)
+def test_gradient_norm(n: int, d: int) -> None:
+    far, near = rows(n, d)
+    slopes = np.random.default_rng(1).random(n)
+    assert algebra.gradient_norm(far, near, slopes) == pytest.approx(
+        sampling.gradient_norm(far, near, slopes), rel=1e-10
+    )
+
+
+@pytest.mark.parametrize("weight", [0.0, 2.5])
+@pytest.mark.parametrize(("n", "d"), SHAPES)
+def test_add_outer_products(n: int, d: int, weight: float) -> None:
+    vectors, _ = rows(n, d)
+    signs = np.where(np.arange(n) % 2, -1.0, 1.0)
+    M, total = metric(d), np.full((d, d), 3.0)
+    expected = M + (signs * vectors.T) @ vectors
+    expected_total = total + weight * M
+    squared = algebra.add_outer_products(M, vectors, signs, total, weight)
+    np.testing.assert_allclose(M, expected, rtol=1e-12, atol=1e-12 * n)
+    np.testing.assert_allclose(total, expected_total, rtol=1e-14)
+    np.testing.assert_array_equal(M, M.T)
+    assert squared == pytest.approx(float(np.sum(M**2)), rel=1e-12)
+
+
+@pytest.mark.parametrize(("n", "d"), [*SHAPES, (500, 40)])
+@pytest.mark.parametrize("rank", [1, 3])
+def test_carried_margins_are_those_of_the_changed_metric(n: int, d: int, rank: int) -> None:
+    far, near = rows(n, d)
+    vectors, _ = rows(rank + 1, d, seed=7)
+    vectors, signs = vectors[1:], np.array([-1.0, 1.0, 1.0])[:rank]
+    M, carried = metric(d), np.empty(n)
+    algebra.margins(M, far, near, np.empty((n, d)), carried)
+    algebra.carry(far, near, vectors, signs, carried)
+    changed, out = M + (signs * vectors.T) @ vectors, np.empty(n)
+    algebra.margins(changed, far, near, np.empty((n, d)), out)
+    np.testing.assert_allclose(carried, out, rtol=1e-11, atol=1e-11 * d)
