@@ -59,9 +59,10 @@ def plain_walk(
     batch_sum: bool = False,
     start: float = 1.0,
 ) -> PlainWalk:
+    """Walk through the triplets; ``W=None`` means the largest gradient norm so far."""
     b = 1 if method in ("sgd", "as-sgd") else batch_size
     M = start * np.eye(X.shape[1])
-    total = np.zeros_like(M)
+    total, largest = np.zeros_like(M), 0.0
     walk = PlainWalk(M, M, [], [], [])
     for t in range(len(triplets) // b):
         total += M
@@ -77,8 +78,9 @@ def plain_walk(
             assert picks is not None
             gamma = slopes[picks[t]]
         else:
-            assert W is not None
-            gamma = min(1.0, float(np.linalg.norm(gradient)) / W) if W > 0 else 0.0
+            norm = float(np.linalg.norm(gradient))
+            largest = max(largest, norm) if W is None else W
+            gamma = min(1.0, norm / largest) if largest > 0 else 0.0
         seen = [picks[t]] if method == "hr-sgd" and picks is not None else range(b)
         walk.losses.append(float(np.mean([loss_value(margins[s], L) for s in seen])))
         walk.slopes.append(float(np.mean([slopes[s] for s in seen])))
