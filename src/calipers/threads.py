@@ -16,7 +16,7 @@ from functools import cache
 from threading import Lock
 from typing import Any, TypeVar
 
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import OpenBLASController, ThreadpoolController
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -32,8 +32,8 @@ def single_threaded_blas() -> Iterator[None]:
     global _users, _limits
     with _lock:
         if _users == 0:
+            _let_any_thread_set_limits()
             _limits = ThreadpoolController().limit(limits=1, user_api="blas")
-            _limits.__enter__()
         _users += 1
     try:
         yield
@@ -41,15 +41,24 @@ def single_threaded_blas() -> Iterator[None]:
         with _lock:
             _users -= 1
             if _users == 0:
-                _limits.__exit__(None, None, None)
+                _let_any_thread_set_limits()
+                _limits.restore_original_limits()
+                _let_any_thread_set_limits()
                 _limits = None
+
+
+def _let_any_thread_set_limits() -> None:
+    """Newer threadpoolctl obeys only the first thread; our last user may be another one."""
+    clear = getattr(OpenBLASController, "clear_controlling_thread", None)
+    if clear is not None:
+        clear(force=True)
 
 
 def n_threads() -> int:
     """Threads to spread chunks over: ``CALIPERS_NUM_THREADS``, else the usable cores."""
     asked = os.environ.get("CALIPERS_NUM_THREADS")
     if asked is not None:
-        if not asked.isdigit() or int(asked) < 1:
+        if not asked.isdecimal() or int(asked) < 1:
             raise ValueError(
                 f"CALIPERS_NUM_THREADS must be a whole number of at least 1, got {asked!r}."
             )
