@@ -1,0 +1,132 @@
+"""The factor of a metric and what is done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
+from sklearn.neighbors import KNeighborsClassifier
+
+from calipers.arrays import FloatArray
+from calipers.metric import MahalanobisMixin, factor
+
+
+def positive(seed: int, d: int, rank: int) -> FloatArray:
+    root = np.random.default_rng(seed).standard_normal((d, rank))
+    return np.asarray(root @ root.T)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 8), st.integers(0, 8))
+def test_factor_times_itself_is_the_metric(seed: int, d: int, rank: int) -> None:
+    M = positive(seed, d, min(rank, d))
+    L = factor(M)
+    assert L.shape == (d, d)
+    np.testing.assert_allclose(L.T @ L, M, atol=1e-10 * (1 + float(np.linalg.norm(M))))
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 8))
+def test_rows_fall_in_length_and_their_largest_entry_is_positive(seed: int, d: int) -> None:
+    L = factor(positive(seed, d, d))
+    lengths = np.linalg.norm(L, axis=1)
+    assert (np.diff(lengths) <= 1e-12 * lengths[0]).all()
+    largest = np.take_along_axis(L, np.abs(L).argmax(axis=1)[:, None], axis=1)
+    assert (largest >= 0).all()
+    gram = L @ L.T
+    np.testing.assert_allclose(gram, np.diag(np.diag(gram)), atol=1e-10 * lengths[0] ** 2)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 8), st.integers(1, 8))
+def test_fewer_rows_are_the_first_ones(seed: int, d: int, n_components: int) -> None:
+    M = positive(seed, d, d)
+    n_components = min(n_components, d)
+    np.testing.assert_array_equal(factor(M, n_components), factor(M)[:n_components])
+
+
+def test_negative_rounding_is_cut_and_no_zero_is_negative() -> None:
+    L = factor(np.diag([1.0, -1e-17]))
+    np.testing.assert_array_equal(L, [[1.0, 0.0], [0.0, 0.0]])
+    assert not np.signbit(L).any()
+
+
+class Fitted(MahalanobisMixin):
+    """A learner that has learned ``components``."""
+
+    def __init__(self, components: FloatArray | None = None) -> None:
+        self.components = components
+
+    def fit(self, X: FloatArray, y: object = None) -> Fitted:
+        self.components_ = np.array(self.components)
+        self.n_features_in_ = self.components_.shape[1]
+        return self
+
+
+L = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, -1.0]])
+A, B = np.random.default_rng(0).standard_normal((2, 20, 3))
+
+
+@pytest.fixture
+def fitted() -> Fitted:
+    return Fitted(L).fit(A)
+
+
+def test_all_ways_to_the_distance_agree(fitted: Fitted) -> None:
+    pairs = np.stack([A, B], axis=1)
+    expected = np.linalg.norm((A - B) @ L.T, axis=1)
+    np.testing.assert_allclose(fitted.pair_distance(pairs), expected)
+    np.testing.assert_allclose(fitted.pair_score(pairs), -expected)
+    images = fitted.transform(A) - fitted.transform(B)
+    np.testing.assert_allclose(np.linalg.norm(images, axis=1), expected)
+    metric = fitted.get_metric()
+    np.testing.assert_allclose([metric(a, b) for a, b in pairs], expected)
+    np.testing.assert_allclose([metric(a, b, squared=True) for a, b in pairs], expected**2)
+    M = fitted.get_mahalanobis_matrix()
+    np.testing.assert_allclose(np.einsum("ni,ij,nj->n", A - B, M, A - B), expected**2)
+    assert metric([0, 0, 0], [0, 0, 1]) == 1.0
+
+
+def test_a_distance_is_a_pseudo_metric(fitted: Fitted) -> None:
+    metric = fitted.get_metric()
+    for a, b, c in zip(A, B, A[::-1], strict=True):
+        assert metric(a, a) == 0.0
+        assert metric(a, b) == metric(b, a) >= 0.0
+        assert metric(a, c) <= metric(a, b) + metric(b, c) + 1e-12
+
+
+def test_metric_outlives_a_refit(fitted: Fitted) -> None:
+    metric = fitted.get_metric()
+    before = metric(A[0], B[0])
+    fitted.components_ *= 2.0
+    assert metric(A[0], B[0]) == before
+
+
+def test_metric_serves_scikit_learns_neighbours(fitted: Fitted) -> None:
+    y = np.arange(20) % 3
+    by_metric = KNeighborsClassifier(3, metric=fitted.get_metric()).fit(A, y)
+    by_image = KNeighborsClassifier(3).fit(fitted.transform(A), y)
+    np.testing.assert_array_equal(by_metric.predict(B), by_image.predict(fitted.transform(B)))
+
+
+def test_unfitted() -> None:
+    calls: tuple[Callable[[Fitted], object], ...] = (
+        lambda m: m.transform(A),
+        lambda m: m.pair_distance(np.stack([A, B], axis=1)),
+        lambda m: m.get_metric(),
+        lambda m: m.get_mahalanobis_matrix(),
+    )
+    for call in calls:
+        with pytest.raises(NotFittedError, match="This Fitted instance is not fitted yet"):
+            call(Fitted(L))
+
+
+@pytest.mark.parametrize("shape", [(4, 3), (4, 3, 3), (4, 2, 2), (4, 2, 3, 1)])
+def test_pairs_of_another_shape(fitted: Fitted, shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        fitted.pair_distance(np.zeros(shape))
+    assert str(caught.value) == (
+        f"pairs must have shape (n_pairs, 2, 3), got {shape}: "
+        "stack the two rows of each pair, e.g. np.stack([A, B], axis=1)."
+    )

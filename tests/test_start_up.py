@@ -1,0 +1,56 @@
+"""What a fresh interpreter loads, and when."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("numba", "matplotlib", "dask", "rich", "sklearn", "scipy", "pandas", "polars")
+
+
+def loaded_after(code: str) -> set[str]:
+    """Names of the heavy packages that a fresh interpreter has loaded after ``code``."""
+    report = f"import sys; print(*[name for name in {HEAVY} if name in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", f"{code}\n{report}"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.split())
+
+
+def test_importing_calipers_loads_nothing_heavy() -> None:
+    assert loaded_after("import calipers; calipers.__version__; dir(calipers)") == set()
+
+
+def test_the_estimator_needs_no_compiler_until_it_is_fitted() -> None:
+    code = "import calipers; calipers.TripletSGD(); calipers.PAPER_SETTINGS"
+    loaded = loaded_after(code)
+    assert "sklearn" in loaded
+    assert loaded.isdisjoint({"numba", "matplotlib", "dask"})
+
+
+def test_a_fit_loads_the_compiler_and_no_pictures() -> None:
+    code = (
+        "import calipers; from sklearn.datasets import load_iris\n"
+        "calipers.TripletSGD('as-sgd', n_triplets=20).fit(*load_iris(return_X_y=True))"
+    )
+    loaded = loaded_after(code)
+    assert "numba" in loaded
+    assert loaded.isdisjoint({"matplotlib", "dask"})
+
+
+def test_names_are_those_promised() -> None:
+    import calipers
+
+    for name in calipers.__all__:
+        assert getattr(calipers, name) is not None
+        assert name in dir(calipers)
+    with pytest.raises(AttributeError) as caught:
+        calipers.TripleSGD  # noqa: B018
+    assert str(caught.value) == "module 'calipers' has no attribute 'TripleSGD'"
