@@ -35,39 +35,18 @@ def _subtract(row: FloatArray, factor: float, other: FloatArray) -> None:
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
-def _subtract_four(row: FloatArray, f: tuple[float, float, float, float], rows: FloatArray) -> None:
-    """``row -= f[0] * rows[0] + ... + f[3] * rows[3]``, in one pass over the row."""
-    r0, r1, r2, r3 = rows[0], rows[1], rows[2], rows[3]
-    for j in range(row.size):
-        row[j] -= f[0] * r0[j] + f[1] * r1[j] + f[2] * r2[j] + f[3] * r3[j]
-
-
-@njit(cache=True, nogil=True, fastmath=REORDER)
 def factorise(A: FloatArray) -> bool:
     """Overwrite the upper triangle of A with D U of ``A = U' D U``; False unless D > 0.
 
-    U has a unit diagonal. Four pivots at a time are applied to the rows below.
+    U has a unit diagonal. Applying several pivots at a time was tried and is slower here.
     """
-    d = len(A)
-    panel = np.empty((4, d))
-    for k in range(0, d, 4):
-        width = min(4, d - k)
-        for p in range(width):
-            row = A[k + p, k + p :]
-            for q in range(p):
-                above = A[k + q, k + p :]
-                _subtract(row, above[0] / A[k + q, k + q], above)
-            if not row[0] > 0.0:
-                return False
-        if width < 4:
-            break
-        rest = panel[:, k + 4 :]
-        rest[:] = A[k : k + 4, k + 4 :]
-        i0, i1 = 1.0 / A[k, k], 1.0 / A[k + 1, k + 1]
-        i2, i3 = 1.0 / A[k + 2, k + 2], 1.0 / A[k + 3, k + 3]
-        for i in range(rest.shape[1]):
-            f = (rest[0, i] * i0, rest[1, i] * i1, rest[2, i] * i2, rest[3, i] * i3)
-            _subtract_four(A[k + 4 + i, k + 4 + i :], f, rest[:, i:])
+    for k in range(len(A)):
+        row = A[k]
+        if not row[k] > 0.0:
+            return False
+        inverse = 1.0 / row[k]
+        for i in range(k + 1, len(A)):
+            _subtract(A[i, i:], row[i] * inverse, row[i:])
     return True
 
 
@@ -388,6 +367,32 @@ def _converged(
         values[k] = _nth_lowest(alpha, beta, n, k, low, high, ritz[0], ritz[1:])
         if not exhausted and beta[n - 1] * abs(ritz[0, n - 1]) > RESIDUAL * norm:
             return FAILED
+    return found
+
+
+@njit(cache=True, nogil=True)
+def some_negative(
+    M: FloatArray,
+    start: FloatArray,
+    norm: float,
+    values: FloatArray,
+    vectors: FloatArray,
+    basis: FloatArray,
+    room: FloatArray,
+) -> int:
+    """Negative eigenpairs of M, at most ``len(values)``, by the cheapest way that works.
+
+    ``start`` is the sum of the subtracted directions, of which there are ``len(values)``.
+    """
+    found = FAILED
+    if len(M) <= SMALL and values.size == 1:
+        found = one_negative(M, start, norm, values, vectors, room)
+    if found == FAILED:
+        found = lanczos_negative(M, start, norm, values, vectors, basis)
+    if found == FAILED:
+        if is_positive(M, 1e-14 * norm, room):
+            return 0
+        found = all_negative(M, norm, values, vectors)
     return found
 
 

@@ -19,14 +19,7 @@ from numba import njit
 from calipers.arrays import FloatArray, IndexArray
 from calipers.kernels.algebra import REORDER, add_outer_products, carry, dot, gather, margins
 from calipers.kernels.parts import probability, slope, value
-from calipers.kernels.spectrum import (
-    FAILED,
-    SMALL,
-    all_negative,
-    is_positive,
-    lanczos_negative,
-    one_negative,
-)
+from calipers.kernels.spectrum import SMALL, all_negative, is_positive, some_negative
 
 NIL = 1e-16  # a step shorter than NIL * norm of M is lost in rounding: counted, not taken
 SMALLEST_SCALE = 1e-4  # below it the scale is multiplied into M
@@ -98,71 +91,40 @@ class Room(NamedTuple):
 def walk(
     iterate: Iterate, block: Block, step: Step, loss: Any, policy: Any, room: Room, span: int
 ) -> None:
-    """Walk through a block, ``span`` iterations at a time.
+    """Walk through a block, computing margins for ``span`` iterations at a time.
 
     ``span = 0``: the block's margins are already those of the present M.
     """
+    tally = iterate.tally[0]
     n = block.uniforms.size
     width = block.margins.size // n
-    if span == 0:
-        _walk_span(iterate, block, step, loss, policy, room, 0, n)
-        return
-    for first in range(0, n, span):
-        last = min(n, first + span)
-        part = slice(first * width, last * width)
-        margins(iterate.M, block.far[part], block.near[part], room.product, block.margins[part])
-        _walk_span(iterate, block, step, loss, policy, room, first, last)
-
-
-@njit(cache=True, nogil=True)
-def _walk_span(
-    iterate: Iterate,
-    block: Block,
-    step: Step,
-    loss: Any,
-    policy: Any,
-    room: Room,
-    first: int,
-    last: int,
-) -> None:
-    """Walk through iterations whose margins are those of the present M."""
-    tally = iterate.tally[0]
-    width = block.margins.size // block.uniforms.size
     slopes = room.slopes[:width]
-    for t in range(first, last):
+    last = n
+    for t in range(n):
+        if span > 0 and t % span == 0:
+            last = min(n, t + span)
+            ahead = slice(t * width, last * width)
+            far, near = block.far[ahead], block.near[ahead]
+            margins(iterate.M, far, near, room.product, block.margins[ahead])
         scouts = slice(t * width, (t + 1) * width)
+        far, near, uniform = block.far[scouts], block.near[scouts], block.uniforms[t]
         _look(loss, block.margins[scouts], tally, slopes)
-        chance = probability(
-            policy,
-            slopes,
-            block.norms[scouts],
-            block.far[scouts],
-            block.near[scouts],
-            block.uniforms[t],
-        )
+        chance = probability(policy, slopes, block.norms[scouts], far, near, uniform)
         tally.run += 1
-        if not block.uniforms[t] < chance:
+        if not uniform < chance:
             continue
         block.accepted[t] = True
         tally.updates += 1
-        if width == room.slopes.size:
-            rank = _directions(
-                block.far[scouts], block.near[scouts], slopes, chance, step, tally, room
-            )
-        else:
+        if width < room.slopes.size:
             _look_at_batch(iterate, block, loss, room, t)
-            rank = _directions(room.far, room.near, room.slopes, chance, step, tally, room)
+            far, near = room.far, room.near
+        rank = _directions(far, near, chance, step, tally, room)
         if rank == 0:
             continue
         rank = _move(iterate, room, rank)
         rest = slice((t + 1) * width, last * width)
-        carry(
-            block.far[rest],
-            block.near[rest],
-            room.vectors[:rank],
-            room.signs[:rank],
-            block.margins[rest],
-        )
+        vectors, signs = room.vectors[:rank], room.signs[:rank]
+        carry(block.far[rest], block.near[rest], vectors, signs, block.margins[rest])
         _into_ball(iterate, step.radius, block.margins[rest])
 
 
@@ -192,20 +154,14 @@ def _look_at_batch(iterate: Iterate, block: Block, loss: Any, room: Room, t: int
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
 def _directions(
-    far: FloatArray,
-    near: FloatArray,
-    slopes: FloatArray,
-    chance: float,
-    step: Step,
-    tally: Any,
-    room: Room,
+    far: FloatArray, near: FloatArray, chance: float, step: Step, tally: Any, room: Room
 ) -> int:
     """Write the step as ``sum(sign * v v')``, in units of M; returns its rank.
 
     Added directions come first, subtracted ones after them. The rank is 0 where the
     step is lost in rounding, and triplets whose own part is lost are left out.
     """
-    rank = 0
+    rank, slopes = 0, room.slopes
     for sign, rows in ((1.0, far), (-1.0, near)):
         for s in range(slopes.size):
             pull = slopes[s] / chance if chance * step.longest > 1.0 else slopes[s] * step.longest
@@ -227,51 +183,24 @@ def _move(iterate: Iterate, room: Room, rank: int) -> int:
 
     Returns the rank of the whole change: the eigenvalues cut off are directions too.
     """
-    M, total, tally = iterate.M, iterate.total, iterate.tally[0]
+    M, tally = iterate.M, iterate.tally[0]
     weight = tally.run * tally.scale
     tally.run = 0
     tally.changes += 1
-    tally.norm = np.sqrt(
-        add_outer_products(M, room.vectors[:rank], room.signs[:rank], total, weight)
-    )
-    found = _negative(M, tally, room, rank)
-    if found > 0:
-        tally.projections += 1
-        tally.negatives += found
-        rank += found
-    tally.rank += rank
-    return rank
-
-
-@njit(cache=True, nogil=True)
-def _negative(M: FloatArray, tally: Any, room: Room, rank: int) -> int:
-    """Cut off M's negative eigenvalues; their directions follow the first ``rank``."""
+    squared = add_outer_products(M, room.vectors[:rank], room.signs[:rank], iterate.total, weight)
+    tally.norm = np.sqrt(squared)
     subtracted, start, removed = _subtracted(room, rank)
     tally.floor -= removed
-    if tally.floor >= 0.0:
-        return 0
-    small = len(M) <= SMALL
-    if small and _stays_positive(M, tally, room, removed):
-        return 0
-    tally.floor, tally.steady = 0.0, 0
-    values, vectors = room.values[:subtracted], room.vectors[rank : rank + subtracted]
-    signs = room.signs[rank : rank + subtracted]
-    found = FAILED
-    if small and subtracted == 1:
-        found = one_negative(M, start, tally.norm, values, vectors, room.square)
-    if found == FAILED:
-        found = lanczos_negative(M, start, tally.norm, values, vectors, room.basis)
-    if found == FAILED:
-        if not small and is_positive(M, 1e-14 * tally.norm, room.square):
-            return 0
-        found = all_negative(M, tally.norm, values, vectors)
-    _cut_off(M, tally, values[:found], vectors[:found], signs[:found])
-    if found < subtracted and not is_positive(M, 1e-12 * tally.norm, room.square):
-        more = all_negative(M, tally.norm, values[found:], vectors[found:])
-        new = slice(found, found + more)
-        _cut_off(M, tally, values[new], vectors[new], signs[new])
-        found += more
-    return found
+    found = 0
+    if tally.floor < 0.0 and not _stays_positive(M, tally, room, removed):
+        tally.floor, tally.steady = 0.0, 0
+        new = slice(rank, rank + subtracted)
+        vectors, signs = room.vectors[new], room.signs[new]
+        found = _cut_off(M, start, tally, room.values[:subtracted], vectors, signs, room)
+        tally.projections += found > 0
+        tally.negatives += found
+    tally.rank += rank + found
+    return rank + found
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
@@ -293,8 +222,12 @@ def _stays_positive(M: FloatArray, tally: Any, room: Room, removed: float) -> bo
     """Whether M is positive definite still, by a Cholesky factorisation.
 
     After a few successes ``M - shift * I`` is tried, which, if it is positive too, is a
-    floor that spares the next few steps the factorisation.
+    floor that spares the next few steps the factorisation. Large matrices are not tried:
+    their steps nearly always leave the cone, and the factorisation costs as much as the
+    answer.
     """
+    if len(M) > SMALL:
+        return False
     if tally.steady >= 2:
         shift = 8.0 * removed
         if is_positive(M, -shift, room.square):
@@ -309,11 +242,36 @@ def _stays_positive(M: FloatArray, tally: Any, room: Room, removed: float) -> bo
     return False
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@njit(cache=True, nogil=True)
 def _cut_off(
+    M: FloatArray,
+    start: FloatArray,
+    tally: Any,
+    values: FloatArray,
+    vectors: FloatArray,
+    signs: FloatArray,
+    room: Room,
+) -> int:
+    """Cut off the negative eigenvalues of M, of which there are at most ``len(values)``.
+
+    Adds ``|value| q q'`` for every negative pair; ``vectors`` holds ``sqrt(|value|) q``.
+    Fewer than could be are believed only if a Cholesky factorisation agrees.
+    """
+    found = some_negative(M, start, tally.norm, values, vectors, room.basis, room.square)
+    _lift(M, tally, values[:found], vectors[:found], signs[:found])
+    if found < values.size and not is_positive(M, 1e-12 * tally.norm, room.square):
+        more = all_negative(M, tally.norm, values[found:], vectors[found:])
+        new = slice(found, found + more)
+        _lift(M, tally, values[new], vectors[new], signs[new])
+        found += more
+    return found
+
+
+@njit(cache=True, nogil=True, fastmath=REORDER)
+def _lift(
     M: FloatArray, tally: Any, values: FloatArray, vectors: FloatArray, signs: FloatArray
 ) -> None:
-    """Add ``|value| q q'`` for every negative pair; ``sqrt(|value|) q`` replaces q."""
+    """Add ``|value| q q'`` for every pair; ``sqrt(|value|) q`` replaces q."""
     if values.size == 0:
         return
     for k in range(values.size):
