@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
 from sklearn.utils._param_validation import InvalidParameterError
 
 from calipers.arrays import IndexArray
@@ -32,6 +33,25 @@ def check_name(owner: str, parameter: str, name: str, allowed: tuple[str, ...]) 
         f"The {parameter!r} parameter of {owner} must be one of "
         f"{', '.join(map(repr, allowed))}, got {name!r}.{hint}"
     )
+
+
+def refuse_sparse(owner: str, X: Any) -> None:
+    """Raise if X is sparse: differences of sparse rows would be dense in most data."""
+    if issparse(X):
+        raise TypeError(
+            f"{owner} needs a dense X, got a sparse {type(X).__name__} of shape {X.shape}: reduce "
+            "it first, e.g. with sklearn.decomposition.TruncatedSVD, or pass X.toarray()."
+        )
+
+
+def check_differences(squared: float) -> None:
+    """Raise if rows differ by so little that no metric can be made of it."""
+    if squared < SMALLEST_VALUE**2:
+        raise ValueError(
+            f"Rows of X differ by {squared**0.5:.3g} only, so that fourth powers vanish in "
+            f"float64: multiply X so that they differ by more than {SMALLEST_VALUE:.0e}, without "
+            "features that are constant and large."
+        )
 
 
 def check_magnitude(X: npt.NDArray[Any]) -> list[str]:
@@ -110,15 +130,23 @@ def warn_lonely(classes: npt.NDArray[Any], labels: IndexArray) -> None:
         )
 
 
-def check_neighbors(owner: str, n_neighbors: int, labels: IndexArray) -> None:
-    """Raise if no class has as many other rows as neighbours are asked for."""
-    largest = int(np.bincount(labels).max())
-    if n_neighbors >= largest:
+def check_neighbors(owner: str, n_neighbors: int, labels: IndexArray) -> list[str]:
+    """Raise if X has fewer rows than neighbours; returns a remark if classes have."""
+    n_rows = len(labels)
+    if n_neighbors >= n_rows:
         raise ValueError(
-            f"{owner} was asked for n_neighbors={n_neighbors} near rows, but the largest class "
-            f"has {largest} rows, {largest - 1} beside the anchor: lower n_neighbors to at most "
-            f"{largest - 1}, or pass more rows."
+            f"{owner} was asked for n_neighbors={n_neighbors} nearest rows, but X has {n_rows} "
+            f"rows, {n_rows - 1} beside the anchor: lower n_neighbors to at most {n_rows - 1}, "
+            "or pass more rows."
         )
+    sizes = np.bincount(labels)
+    n_small = np.count_nonzero(sizes <= n_neighbors)
+    if not n_small:
+        return []
+    return [
+        f"{n_small} of {len(sizes)} classes have no more than n_neighbors={n_neighbors} rows: "
+        "near rows are drawn among all others of such a class."
+    ]
 
 
 def check_radius(owner: str, radius: float, n_features: int) -> None:

@@ -204,11 +204,12 @@ class TripletSGD(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
             The fitted estimator.
         """
         started = perf_counter()
+        inputs.refuse_sparse(type(self).__name__, X)
         rows, labels_given = validate_data(self, X, y, **_DENSE, ensure_min_samples=2)
         self._check_settings(rows)
         owner = type(self).__name__
         self.classes_, labels = inputs.encode_labels(owner, labels_given)
-        inputs.check_neighbors(owner, self.n_neighbors, labels)
+        self.notes_ += inputs.check_neighbors(owner, self.n_neighbors, labels)
         inputs.warn_lonely(self.classes_, labels)
         triplet_rng, *solver_rngs = self._streams()
         source = DrawnTriplets(
@@ -235,6 +236,7 @@ class TripletSGD(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
             The fitted estimator.
         """
         started = perf_counter()
+        inputs.refuse_sparse(type(self).__name__, X)
         rows = validate_data(self, X, **_DENSE)
         self._check_settings(rows)
         source = GivenTriplets(check_triplets(triplets, len(rows)))
@@ -274,14 +276,14 @@ class TripletSGD(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
         b = solver.recipe.batch_size
         size = min(LARGEST_PORTION, -(-source.n_triplets // N_REPORTS))
         size = max(1, round(size / b)) * b
-        n_reports = -(-source.n_triplets // size)
+        n_reports = -(-(source.n_triplets - source.n_triplets % b) // size)
         context = self._init_callback_context(max_subtasks=n_reports)
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
 
         def so_far() -> dict[str, Any]:
             return {"components_": self._components(solver)}
 
-        for triplets in source.portions(size):
+        for _, triplets in zip(range(n_reports), source.portions(size), strict=False):
             part = context.subcontext(task_name="portion of triplets")
             part.call_on_fit_task_begin(estimator=self, X=X, y=y)
             solver.advance(X, triplets)
@@ -365,9 +367,12 @@ class TripletSGD(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
             return 1.0
         sample = triplets[:1000]
         far = X[sample[:, 0]].astype(np.float64) - X[sample[:, 2]]
-        squared = np.einsum("ij,ij->i", far, far)
-        squared = squared[squared > 0]
-        return 1.0 / float(np.median(squared)) if len(squared) else 1.0
+        far = far[far.any(axis=1)]
+        if not len(far):
+            return 1.0
+        squared = float(np.median(np.einsum("ij,ij->i", far, far)))
+        inputs.check_differences(squared)
+        return 1.0 / squared
 
     def _streams(self) -> list[np.random.Generator]:
         """Independent generators for triplets, acceptance, and choice within a batch."""
