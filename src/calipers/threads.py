@@ -9,10 +9,11 @@ limits do not depend on the number of threads.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -33,7 +34,7 @@ def single_threaded_blas() -> Iterator[None]:
     with _lock:
         if _users == 0:
             _let_any_thread_set_limits()
-            _limits = ThreadpoolController().limit(limits=1, user_api="blas")
+            _limits = _libraries(len(sys.modules)).limit(limits=1, user_api="blas")
         _users += 1
     try:
         yield
@@ -45,6 +46,12 @@ def single_threaded_blas() -> Iterator[None]:
                 _limits.restore_original_limits()
                 _let_any_thread_set_limits()
                 _limits = None
+
+
+@lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> Any:
+    """The libraries loaded; they are looked for again only after an import, for it takes 2 ms."""
+    return ThreadpoolController()
 
 
 def _let_any_thread_set_limits() -> None:
