@@ -104,7 +104,7 @@ def encode_labels(owner: str, y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], In
     classes, labels = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
-            f"{owner} needs rows of at least 2 classes, got 1 class ({classes[0]!r}): "
+            f"{owner} needs rows of at least 2 classes, got 1 class ({classes.tolist()[0]!r}): "
             "pass labels with more than one class, or your own triplets to fit_triplets."
         )
     if len(usable_anchors(labels)) == 0:
@@ -126,7 +126,7 @@ def warn_lonely(classes: npt.NDArray[Any], labels: IndexArray) -> None:
             f"{len(lonely)} of {len(classes)} classes have one row only ({some}): they have no "
             "near row, so they serve as far rows only.",
             DataWarning,
-            stacklevel=4,
+            stacklevel=5,  # past fit and scikit-learn's two wrappers of it
         )
 
 
