@@ -1,0 +1,87 @@
+"""Seconds and peak memory of a call. What is scored is scored outside of it."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import sys
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+SHORT = 2.0  # seconds below which a call is repeated
+REPEATS = 3
+
+
+def timed(call: Callable[[], Result]) -> tuple[float, Result]:
+    """Seconds of one call, and what it returned."""
+    started = perf_counter()
+    result = call()
+    return perf_counter() - started, result
+
+
+def best_timed(call: Callable[[], Result]) -> tuple[float, Result]:
+    """As `timed`, but the best of three where the first took less than two seconds."""
+    seconds, result = timed(call)
+    if seconds < SHORT:
+        seconds = min([seconds, *(timed(call)[0] for _ in range(REPEATS - 1))])
+    return seconds, result
+
+
+def traced_megabytes(call: Callable[[], object]) -> float:
+    """Peak of what Python and NumPy allocate during a call."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1] / 1e6
+    finally:
+        tracemalloc.stop()
+
+
+def resident_megabytes(call: Callable[[], object]) -> float:
+    """How far a call raises the memory of the process above where it stood.
+
+    Whatever takes memory counts, compiled code that is loaded on the way included. To be
+    asked in a fresh process: memory that an earlier call has left behind is used again.
+    """
+    gc.collect()
+    _hand_back_free_memory()
+    before = _forget_peak()
+    call()
+    return (_peak() - before) / 1e6
+
+
+def _hand_back_free_memory() -> None:
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)
+
+
+def _forget_peak() -> float:
+    """Make the present memory the peak where the system can; returns the peak, in bytes."""
+    control = Path("/proc/self/clear_refs")
+    if control.exists():
+        control.write_text("5")
+    return _peak()
+
+
+def _peak() -> float:
+    """Largest resident memory, in bytes.
+
+    Linux is not asked for ``ru_maxrss``: a new process inherits that of its parent.
+    """
+    status = Path("/proc/self/status")
+    if status.is_file():
+        for line in status.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return 1024.0 * int(line.split()[1])
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return float(peak) if sys.platform == "darwin" else 1024.0 * peak
