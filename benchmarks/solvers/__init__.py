@@ -1,0 +1,1 @@
+"""Competitors: each takes a `benchmarks.problem.Problem` and returns an `Outcome`."""
