@@ -1,0 +1,111 @@
+"""Calls in a process of their own: ``python -m benchmarks.fresh TASK ARGUMENTS``.
+
+A task is a function below; it takes and returns what JSON can say. Whatever it prints is
+left aside, only the last line is its answer.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import warnings
+from time import perf_counter
+from typing import Any
+
+from benchmarks.rows import ROOT, Row
+
+
+class FreshProcessError(RuntimeError):
+    """The process gave no answer; the message says why."""
+
+
+def call(task: str, *, seconds: float | None = None, **arguments: Any) -> Row:
+    """Run a task in a fresh process, which is ended after some seconds if asked."""
+    words = [sys.executable, "-m", "benchmarks.fresh", task, json.dumps(arguments)]
+    try:
+        done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        raise FreshProcessError(f"ended after {seconds:.0f} s") from None
+    if done.returncode:
+        lines = done.stderr.strip().splitlines()
+        raise FreshProcessError(lines[-1] if lines else f"ended by signal {-done.returncode}")
+    answer: Row = json.loads(done.stdout.strip().splitlines()[-1])
+    return answer
+
+
+def fit_memory(
+    *, name: str, data_dir: str | None, shrink: int, n_triplets: int, method: str, warm: bool
+) -> Row:
+    """Peak memory of a complete fit above the loaded X.
+
+    ``warm``: compiled code has been loaded by a small fit before; else loading it counts.
+    """
+    from benchmarks.clock import resident_megabytes, traced_megabytes
+    from benchmarks.shapes import data_set
+    from calipers import TripletSGD
+
+    data = data_set(name, data_dir=data_dir, shrink=shrink)
+    model = TripletSGD(method, n_triplets=n_triplets, random_state=0)
+    if warm:
+        TripletSGD(method, n_triplets=500, random_state=0).fit(data.X[:300], data.y[:300])
+    resident = resident_megabytes(lambda: model.fit(data.X, data.y))
+    return {
+        "data": data.name,
+        "shape": data.shape,
+        "X_megabytes": data.X.nbytes / 1e6,
+        "resident_megabytes": resident,
+        "traced_megabytes": traced_megabytes(lambda: model.fit(data.X, data.y)) if warm else None,
+    }
+
+
+def two_fits(*, method: str, n_rows: int, n_features: int) -> Row:
+    """Seconds of the first and of the second fit of this process."""
+    import numpy as np
+
+    from calipers import TripletSGD
+
+    rng = np.random.default_rng(0)
+    y = np.arange(n_rows) % 5
+    X = rng.normal(size=(n_rows, n_features)) + rng.normal(size=(5, n_features))[y]
+    seconds = []
+    for _ in range(2):
+        started = perf_counter()
+        TripletSGD(method, random_state=0).fit(X, y)
+        seconds.append(perf_counter() - started)
+    return {"first_seconds": seconds[0], "second_seconds": seconds[1]}
+
+
+def nca(
+    *, name: str, data_dir: str | None, split: int, cap: float, standardise: bool, threads: int
+) -> Row:
+    """A fit of scikit-learn's NeighborhoodComponentsAnalysis, then its error."""
+    from threadpoolctl import threadpool_limits
+
+    from benchmarks.learners import nca as learner
+    from benchmarks.learners import splits
+    from calipers.evaluation import split_error
+
+    data = splits.split_of(name, data_dir=data_dir, split=split, standardise=standardise)
+    with threadpool_limits(threads, user_api="blas"):
+        fitted = learner.fit(data.X_train, data.y_train, seed=split, cap=cap)
+    return {
+        "seconds": fitted.seconds,
+        "iterations": fitted.n_iterations,
+        "capped": fitted.capped,
+        "error": 100 * split_error(data, fitted),
+    }
+
+
+TASKS = {task.__name__: task for task in (fit_memory, two_fits, nca)}
+
+
+def main() -> None:
+    """Run the task named on the command line and print its answer."""
+    warnings.simplefilter("ignore")
+    task, arguments = sys.argv[1:]
+    print(json.dumps(TASKS[task](**json.loads(arguments))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""A complete default fit beside scikit-learn's NeighborhoodComponentsAnalysis.
+
+Both with their defaults, on the same rows; 3-NN errors are of the test part, after the
+clock has stopped. The peer is stopped at the end of the iteration in which the cap
+strikes; its error is then of the metric it had.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from benchmarks import blas, fresh
+from benchmarks.clock import best_timed
+from benchmarks.learners import nca as peer
+from benchmarks.learners import ours
+from benchmarks.learners.splits import split_of
+from benchmarks.rows import Column, Report
+from calipers.datasets import DatasetError, Split
+from calipers.evaluation import split_error
+
+NAMES = ("pendigits", "letter", "digits", "semeion")
+
+TABLES = {
+    "nca": [
+        Column("data", "data", width=12),
+        Column("shape", "shape", width=12),
+        Column("seed", "seed", width=4),
+        Column("ours s", "seconds", ".3f"),
+        Column("mining", "mining_seconds", ".3f"),
+        Column("thr.", "peer_threads", width=4),
+        Column("NCA s", "peer_seconds", ".1f"),
+        Column("its", "peer_iterations", width=4),
+        Column("ended by", "peer_ended", width=8),
+        Column("ratio", "ratio", ".1f"),
+        Column("ours err %", "error", ".2f", 10),
+        Column("NCA err %", "peer_error", ".2f", 10),
+        Column("Euclid err %", "euclidean_error", ".2f", 12),
+    ]
+}
+
+GRACE = 4.0  # an iteration may overrun the cap by this factor before the process is ended
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What may be asked."""
+    parser.add_argument("--data-dir", help="folder with the data; digits needs none")
+    parser.add_argument("--only", nargs="+", metavar="NAME", default=NAMES)
+    parser.add_argument("--seconds", type=float, default=300.0, help="cap of NCA")
+    parser.add_argument(
+        "--peer-threads", type=int, help="BLAS threads of NCA; else one or all, what is faster"
+    )
+    parser.add_argument("--seeds", nargs="+", type=int, default=(0,))
+    parser.add_argument(
+        "--standardise", action="store_true", help="give both sides standardised features"
+    )
+
+
+def run(asked: argparse.Namespace, report: Report) -> None:
+    """Measure data set by data set."""
+    report.say(
+        f"NCA: scikit-learn's defaults, stopped after {asked.seconds:g} s, the ratio is then "
+        "a lower bound; features " + ("standardised" if asked.standardise else "as they are")
+    )
+    for name in asked.only:
+        for seed in asked.seeds:
+            try:
+                data = split_of(
+                    name, data_dir=asked.data_dir, split=seed, standardise=asked.standardise
+                )
+            except DatasetError as error:
+                report.skip("nca", str(error), data=name, seed=seed)
+                continue
+            _compare(name, seed, data, asked, report)
+
+
+def _compare(name: str, seed: int, data: Split, asked: argparse.Namespace, report: Report) -> None:
+    ours.warm_up(data.X_train, data.y_train)
+    seconds, model = best_timed(lambda: ours.fit(data.X_train, data.y_train, seed=seed))
+    row = {
+        "data": name,
+        "shape": f"{data.X_train.shape[0]:,} x {data.X_train.shape[1]}",
+        "seed": seed,
+        "standardised": asked.standardise,
+        "cap": asked.seconds,
+        "seconds": seconds,
+        "mining_seconds": model.mining_seconds_,
+        "error": 100 * split_error(data, model),
+        "euclidean_error": 100 * split_error(data),
+    }
+    threads = asked.peer_threads or blas.for_product(data.X_train)
+    try:
+        _check_memory(len(data.X_train))
+        answer = fresh.call(
+            "nca",
+            seconds=GRACE * asked.seconds + 60,
+            name=name,
+            data_dir=asked.data_dir,
+            split=seed,
+            cap=asked.seconds,
+            standardise=asked.standardise,
+            threads=threads,
+        )
+    except fresh.FreshProcessError as failure:
+        report.skip("nca", f"NCA {failure}", **row)
+        return
+    report.add(
+        "nca",
+        **row,
+        peer_threads=threads,
+        peer_seconds=answer["seconds"],
+        peer_iterations=answer["iterations"],
+        peer_ended="cap" if answer["capped"] else "itself",
+        peer_error=answer["error"],
+        ratio=answer["seconds"] / seconds,
+    )
+
+
+def _check_memory(n_rows: int) -> None:
+    """Raise rather than drive the machine out of memory."""
+    listing = Path("/proc/meminfo")
+    if not listing.is_file():
+        return
+    available = next(
+        1024 * int(line.split()[1])
+        for line in listing.read_text().splitlines()
+        if line.startswith("MemAvailable")
+    )
+    needed = peer.needed_bytes(n_rows)
+    if needed > available:
+        raise fresh.FreshProcessError(
+            f"needs about {needed / 1e9:.0f} GB, of which {available / 1e9:.0f} are available"
+        )

@@ -1,0 +1,174 @@
+"""Solve seconds per data set and method: plain NumPy, ours, and the limit.
+
+Both solvers walk through the same triplets with the same random numbers. Where the plain
+one would take longer than the cap it is stopped, and the ratio is of the seconds that both
+take for exactly the iterations it did.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from benchmarks import blas, fresh, limit, shapes
+from benchmarks.clock import best_timed, traced_megabytes
+from benchmarks.problem import METHODS, Outcome, Problem, paper_problem, same_until
+from benchmarks.rows import Column, Report, Row
+from benchmarks.solvers import ours, plain
+
+TABLES = {
+    "speed": [
+        Column("data", "data", width=18),
+        Column("shape", "shape", width=15),
+        Column("method", "method"),
+        Column("N", "n_triplets", ",", 7),
+        Column("of its", "n_iterations", ",", 7),
+        Column("plain did", "plain_iterations", ",", 9),
+        Column("thr.", "plain_threads", width=4),
+        Column("plain s", "plain_seconds", ".2f"),
+        Column("ours s", "prefix_seconds", ".4f"),
+        Column("ratio", "ratio", ".1f", 7),
+        Column("same", "same_decisions", ",", 7),
+        Column("ours all s", "seconds", ".3f", 10),
+        Column("updates", "updates", ",", 7),
+        Column("changes", "changes", ",", 7),
+        Column("proj.", "projections", ",", 7),
+        Column("limit s", "limit_seconds", ".3f"),
+        Column("x limit", "times_limit", ".2f", 7),
+        Column("x strict", "times_strict_limit", ".2f"),
+        Column("MB", "megabytes", ".1f", 6),
+    ],
+    "fit memory": [
+        Column("complete fit", "data", width=18),
+        Column("shape", "shape", width=15),
+        Column("method", "method"),
+        Column("N", "n_triplets", ",", 7),
+        Column("X MB", "X_megabytes", ".1f", 7),
+        Column("allocated MB", "traced_megabytes", ".1f", 12),
+        Column("resident MB", "resident_megabytes", ".1f", 11),
+        Column("first fit's resident MB", "first_resident_megabytes", ".1f", 24),
+    ],
+}
+
+TRACED_SECONDS = 5.0  # a walk that takes longer is traced over a part
+TRACED_PART = 20_000  # triplets
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What may be asked."""
+    parser.add_argument("--data-dir", help="folder with the paper's data")
+    parser.add_argument("--only", nargs="+", choices=shapes.NAMES, default=shapes.NAMES)
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
+    parser.add_argument("--seconds", type=float, default=20.0, help="cap of the plain reference")
+    parser.add_argument("--triplets", type=int, default=100_000)
+    parser.add_argument("--shrink", type=int, default=1, help="divide the rows of the data")
+    parser.add_argument(
+        "--plain-threads",
+        type=int,
+        help="BLAS threads of the plain reference; else one or all, what is faster",
+    )
+    parser.add_argument(
+        "--fit-memory", choices=(*shapes.NAMES, "none"), default="isolet", metavar="NAME"
+    )
+
+
+def run(asked: argparse.Namespace, report: Report) -> None:
+    """Measure data set by data set."""
+    ours.warm_up(tuple(asked.methods))
+    report.say(
+        f"plain: NumPy, with the BLAS threads named (one or all, whichever is faster), stopped "
+        f"after {asked.seconds:g} s; 'ours s' and ratio are of the iterations that it did\n"
+        "same: decisions in common from the start; changes: updates not lost in rounding\n"
+        "limit: product of all margins needed + a Cholesky factorisation per update "
+        "(strict: per change); MB: peak above X and triplets"
+    )
+    for name in asked.only:
+        data = shapes.data_set(name, data_dir=asked.data_dir, shrink=asked.shrink)
+        if data.note:
+            report.say(f"{data.name}: {data.note}")
+        _run_data(data, asked, report)
+    if asked.fit_memory != "none":
+        _run_fit_memory(asked, report)
+
+
+def _run_data(data: shapes.Data, asked: argparse.Namespace, report: Report) -> None:
+    triplets = shapes.triplets(data, asked.triplets)
+    floor = limit.measure(data.X, triplets)
+    threads = asked.plain_threads or blas.for_eigendecomposition(data.X.shape[1])
+    for method in asked.methods:
+        problem = paper_problem(data.X, triplets, method)
+        report.add(
+            "speed",
+            data=data.name,
+            note=data.note,
+            shape=data.shape,
+            method=method,
+            n_triplets=len(triplets),
+            n_iterations=problem.n_iterations,
+            cap=asked.seconds,
+            plain_threads=threads,
+            **compare(problem, floor, cap=asked.seconds, threads=threads),
+        )
+
+
+def compare(problem: Problem, floor: limit.Limit, *, cap: float, threads: int) -> Row:
+    """Both solvers on one problem; decisions are compared after the clock has stopped."""
+    with threadpool_limits(threads, user_api="blas"):
+        plain_seconds, expected = best_timed(lambda: plain.run(problem, seconds=cap))
+    seconds, outcome = best_timed(lambda: ours.run(problem))
+    n_plain = len(expected.accepted)
+    prefix_seconds = seconds
+    if n_plain < problem.n_iterations:
+        prefix_seconds, _ = best_timed(lambda: ours.run(problem.prefix(n_plain)))
+    counts = outcome.counts
+    limit_seconds = floor.seconds(problem, counts["updates"])
+    strict_seconds = limit_seconds - floor.factorisation * (counts["updates"] - counts["changes"])
+    return {
+        "plain_iterations": n_plain,
+        "plain_seconds": plain_seconds,
+        "prefix_seconds": prefix_seconds,
+        "ratio": plain_seconds / prefix_seconds,
+        "same_decisions": same_until(expected, outcome),
+        "average_difference": _difference(expected, outcome),
+        "seconds": seconds,
+        **counts,
+        "limit_seconds": limit_seconds,
+        "times_limit": seconds / limit_seconds,
+        "times_strict_limit": seconds / strict_seconds,
+        "megabytes": _peak(problem, seconds),
+    }
+
+
+def _difference(expected: Outcome, outcome: Outcome) -> float | None:
+    """Relative distance of the two results; None where the plain one was stopped."""
+    if len(expected.accepted) < len(outcome.accepted):
+        return None
+    distance = np.linalg.norm(expected.average - outcome.average)
+    return float(distance / np.linalg.norm(expected.average))
+
+
+def _peak(problem: Problem, seconds: float) -> float:
+    if seconds > TRACED_SECONDS:
+        problem = problem.prefix(min(problem.n_iterations, TRACED_PART // problem.batch_size))
+    return traced_megabytes(lambda: ours.run(problem))
+
+
+def _run_fit_memory(asked: argparse.Namespace, report: Report) -> None:
+    """A complete default fit in a fresh process, with compiled code loaded before and not."""
+    asked_fit = {
+        "name": asked.fit_memory,
+        "data_dir": asked.data_dir,
+        "shrink": asked.shrink,
+        "n_triplets": asked.triplets,
+        "method": "ha-sgd",
+    }
+    facts = {"method": "ha-sgd", "n_triplets": asked.triplets}
+    try:
+        first = fresh.call("fit_memory", warm=False, **asked_fit)
+        row = fresh.call("fit_memory", warm=True, **asked_fit)
+    except fresh.FreshProcessError as failure:
+        report.skip("fit memory", str(failure), data=asked.fit_memory, **facts)
+        return
+    report.add("fit memory", **facts, **row, first_resident_megabytes=first["resident_megabytes"])
