@@ -1,0 +1,250 @@
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # benchmarks are not installed
+
+from benchmarks import blas, clock, fresh, limit, shapes, startup
+from benchmarks.__main__ import main
+from benchmarks.problem import METHODS, Outcome, Problem, paper_problem, same_until
+from benchmarks.rows import Column, Report, Row, read, show
+from benchmarks.solvers import ours, plain
+
+from calipers.datasets import DatasetError
+from calipers.experiments.published import SIZES
+from plain import plain_walk
+from walks import assert_same_matrix, noise
+
+
+def small(method: str, n_triplets: int = 200) -> Problem:
+    X, triplets = noise(6, n_triplets, scale=2.0)
+    return paper_problem(X, triplets, method, batch_size=5)
+
+
+@pytest.fixture(autouse=True)
+def no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stand-ins only, so that nothing here depends on files."""
+    monkeypatch.delenv("CALIPERS_DATA", raising=False)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_both_solvers_take_the_same_decisions(method: str) -> None:
+    problem = small(method)
+    expected, outcome = plain.run(problem), ours.run(problem)
+    assert np.count_nonzero(outcome.accepted) > 0
+    assert same_until(expected, outcome) == problem.n_iterations == len(outcome.accepted)
+    assert_same_matrix(outcome.average, expected.average)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_plain_solver_walks_as_the_reference_of_the_tests(method: str) -> None:
+    problem = small(method)
+    n = problem.n_iterations
+    expected = plain_walk(
+        problem.X,
+        problem.triplets,
+        method,
+        uniforms=problem.accept_rng().random(n),
+        picks=problem.pick_rng().integers(problem.batch_size, size=n),
+        batch_size=problem.batch_size,
+        W=problem.largest,
+    )
+    outcome = plain.run(problem)
+    np.testing.assert_array_equal(outcome.accepted, expected.accepted)
+    assert_same_matrix(outcome.average, expected.average)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_prefix_is_the_same_walk_ended_earlier(method: str) -> None:
+    problem = small(method)
+    whole, part = ours.run(problem), ours.run(problem.prefix(17))
+    assert len(part.accepted) == 17
+    np.testing.assert_array_equal(part.accepted, whole.accepted[:17])
+
+
+def test_the_plain_solver_stops_at_its_cap() -> None:
+    assert len(plain.run(small("sgd"), seconds=0.0).accepted) == 0
+
+
+def test_the_first_difference_is_found() -> None:
+    one, other = (
+        Outcome(np.array(accepted), np.eye(1))
+        for accepted in ([True, False, True, True], [True, False, False])
+    )
+    assert same_until(one, other) == 2
+    assert same_until(one, one) == 4
+
+
+def test_the_limit_counts_the_margins_that_a_method_needs() -> None:
+    bound = limit.Limit(row=1.0, factorisation=100.0)
+    assert bound.seconds(small("as-sgd", 200), 3) == 2 * 200 + 300
+    assert bound.seconds(small("ha-sgd", 200), 3) == 2 * 200 + 300
+    assert bound.seconds(small("hr-sgd", 200), 3) == 2 * (200 / 5 + 5 * 3) + 300
+
+
+def test_the_limit_grows_with_the_size() -> None:
+    readings = []
+    for d in (10, 300):
+        X, triplets = noise(d, 500)
+        readings.append(limit.measure(X, triplets))
+    assert 0 < readings[0].row < readings[1].row
+    assert 0 < readings[0].factorisation < readings[1].factorisation
+
+
+def test_the_faster_number_of_threads_is_named() -> None:
+    threads, seconds = blas.fastest(lambda: sum(range(100)))
+    assert threads in (1, blas.all_threads())
+    assert 0 < seconds < 0.1
+
+
+def test_peak_memory_is_that_of_the_call() -> None:
+    def take() -> None:
+        np.ones(2_500_000).sum()
+
+    assert 20 <= clock.traced_megabytes(take) < 21
+    answer = fresh.call("fit_memory", **_fit_of("letter"), warm=True)
+    assert answer["data"] == "letter stand-in"
+    assert 0 < answer["traced_megabytes"] < 50
+    assert 0 <= answer["resident_megabytes"] < 150
+
+
+def _fit_of(name: str) -> Row:
+    return {"name": name, "data_dir": None, "shrink": 50, "n_triplets": 300, "method": "ha-sgd"}
+
+
+def test_a_process_that_fails_says_why() -> None:
+    with pytest.raises(fresh.FreshProcessError, match="KeyError: 'no such task'"):
+        fresh.call("no such task")
+    with pytest.raises(fresh.FreshProcessError, match="ended after 0 s"):
+        fresh.call("two_fits", seconds=0.01)
+
+
+@pytest.mark.parametrize("name", shapes.NAMES)
+def test_a_stand_in_has_the_shape_and_says_what_it_is(name: str) -> None:
+    data = shapes.data_set(name, shrink=20)
+    assert data.name == f"{name} stand-in"
+    assert data.X.shape == (SIZES[name].n_train // 20, SIZES[name].n_features)
+    assert len(np.unique(data.y)) == SIZES[name].n_classes
+    triplets = shapes.triplets(data, 50)
+    anchors, near, far = data.y[triplets.T]
+    np.testing.assert_array_equal(anchors, near)
+    assert np.all(anchors != far)
+
+
+def test_updates_of_the_stand_ins_are_neither_all_nor_none() -> None:
+    for name, shrink in (("protein", 20), ("sensit", 80), ("rcv20", 400)):
+        data = shapes.stand_in(name, shrink=shrink)
+        problem = paper_problem(data.X, shapes.triplets(data, 2_000), "as-sgd")
+        assert 0.05 < np.mean(ours.run(problem).accepted) < 0.95
+
+
+def test_files_are_read_where_there_are_any(tmp_path: Path) -> None:
+    rows = np.arange(32).reshape(16, 2)
+    np.savez(tmp_path / "dna.npz", X_train=rows, y_train=rows, X_test=rows, y_test=rows)
+    data = shapes.data_set("dna", data_dir=tmp_path)
+    assert (data.name, data.shape) == ("dna", "16 x 2")
+    assert shapes.data_set("semeion", data_dir=tmp_path).name == "semeion stand-in"
+    with pytest.raises(DatasetError, match="does not exist"):
+        shapes.data_set("dna", data_dir=tmp_path / "nowhere")
+
+
+def test_rows_are_stored_before_they_are_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tables = {"sizes": [Column("name", "name", width=6), Column("size", "size", ".1f", 6)]}
+    report = Report("try", tables, file=tmp_path / "deep" / "try.jsonl")
+    report.add("sizes", name="one", size=1.26)
+    report.skip("sizes", "too large", name="two")
+    table = capsys.readouterr().out
+    assert table.splitlines() == [
+        "",
+        "name     size",
+        "one       1.3",
+        "two         -  skipped: too large",
+    ]
+    first, second = read(report.file)
+    assert (first["command"], first["size"], second["skipped"]) == ("try", 1.26, "too large")
+    known = {"cpu", "cores", "python", "numpy", "scipy", "numba", "scikit-learn", "calipers"}
+    assert known | {"commit"} <= set(first["machine"])
+    show(report.file, tables)
+    assert capsys.readouterr().out.endswith(table)
+
+
+def run(command: str, tmp_path: Path, *words: str) -> list[Row]:
+    """Run a command and hold that what it returns is what it wrote."""
+    file = tmp_path / "rows.jsonl"
+    rows = main([command, "--rows", str(file), *words])
+    stored = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [{**row, **facts} for row, facts in zip(rows, stored, strict=True)] == stored
+    assert not [row for row in rows if "skipped" in row]
+    return rows
+
+
+def finite(row: Row, *keys: str) -> bool:
+    values: list[Any] = [row[key] for key in keys]
+    return bool(np.all(np.isfinite(values)) and min(values) >= 0)
+
+
+def test_speed(tmp_path: Path) -> None:
+    words = "--only letter --methods as-sgd hr-sgd --shrink 50 --triplets 300 --fit-memory none"
+    for row in run("speed", tmp_path, *words.split()):
+        assert row["same_decisions"] == row["n_iterations"] == row["plain_iterations"]
+        assert row["prefix_seconds"] == row["seconds"]
+        assert row["average_difference"] < 1e-8
+        assert finite(row, "ratio", "times_limit", "megabytes", "projections")
+
+
+def test_speed_of_a_prefix(tmp_path: Path) -> None:
+    words = "--only dna --methods sgd --shrink 4 --triplets 5000 --seconds 0.05"
+    (row,) = run("speed", tmp_path, *words.split(), "--fit-memory", "none")
+    assert 0 < row["same_decisions"] == row["plain_iterations"] < row["n_iterations"]
+    assert row["prefix_seconds"] < row["seconds"]
+    assert row["updates"] == 5000 >= row["changes"]
+    assert row["average_difference"] is None
+
+
+def test_growth(tmp_path: Path) -> None:
+    words = "--only N b --methods ha-sgd --factors 1 2 --shrink 50"
+    rows = run("growth", tmp_path, *words.split())
+    assert [(row["N"], row["b"]) for row in rows] == [
+        (1000, 10),
+        (2000, 10),
+        (1000, 10),
+        (1000, 20),
+    ]
+    assert rows[1]["solve_seconds_ratio"] == rows[1]["solve_seconds"] / rows[0]["solve_seconds"]
+    assert "solve_seconds_ratio" not in rows[2]
+
+
+def test_nca(tmp_path: Path) -> None:
+    (row,) = run("nca", tmp_path, "--only", "wine", "--seconds", "60")
+    assert row["peer_ended"] == "itself"
+    assert finite(row, "ratio", "error", "peer_error", "euclidean_error", "mining_seconds")
+
+
+def test_nca_is_stopped_at_its_cap(tmp_path: Path) -> None:
+    (row,) = run("nca", tmp_path, "--only", "iris", "--seconds", "0")
+    assert (row["peer_ended"], row["peer_iterations"]) == ("cap", 1)
+
+
+def test_startup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = ("import sklearn", "import sklearn, calipers")
+    monkeypatch.setattr(startup, "COMMANDS", {name: startup.COMMANDS[name] for name in few})
+    words = "--repeats 1 --methods ha-sgd --features 8"
+    *processes, fit = run("startup", tmp_path, *words.split())
+    without, added = processes
+    assert without["added_seconds"] is None
+    assert added["added_seconds"] == added["best_seconds"] - without["best_seconds"]
+    assert fit["beyond_seconds"] == fit["first_seconds"] - fit["second_seconds"]
+
+
+def test_mining(tmp_path: Path) -> None:
+    for row in run("mining", tmp_path, "--only", "sensit", "connect4", "--shrink", "100"):
+        assert row["equal"]
+        assert finite(row, "ratio", "megabytes")
