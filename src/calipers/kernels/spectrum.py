@@ -21,10 +21,13 @@ RESIDUAL = 1e-12  # a pair is trusted when ||M q - value q|| <= RESIDUAL * norm
 FIRST_CHECK = 9  # Lanczos steps before the first look at the residual
 APART = 1e-10  # largest inner product of two unit eigenvectors that counts as none
 MAX_STEPS = 90  # of Lanczos, before giving up
+HALF_IS_FASTER = 400  # size from which memory, not arithmetic, limits a product
 SMALL = 96  # up to this size plain loops beat calls to LAPACK
 FEW = 5  # Lanczos steps that give Newton's method its start
 SAFE = 1e-300  # stands in for a pivot that is exactly zero
+PATIENCE = 24  # steps after which a negative eigenvalue worth finding has shown itself
 FAILED = -1
+NONE_IN_SIGHT = -2
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
@@ -240,16 +243,33 @@ def _nth_lowest(
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
+def _two_rows(
+    a: FloatArray, b: FloatArray, x: FloatArray, out: FloatArray, x_a: float, x_b: float
+) -> tuple[float, float]:
+    """``out += x_a * a + x_b * b``; returns ``a @ x`` and ``b @ x``."""
+    a_x, b_x = 0.0, 0.0
+    for j in range(x.size):
+        a_x += a[j] * x[j]
+        b_x += b[j] * x[j]
+        out[j] += x_a * a[j] + x_b * b[j]
+    return a_x, b_x
+
+
+@njit(cache=True, nogil=True)
 def _times(M: FloatArray, x: FloatArray, out: FloatArray) -> None:
-    """``out = M @ x`` for a symmetric M."""
-    if len(M) > SMALL:
+    """``out = M @ x`` for a symmetric M; a large one is read by its upper half only."""
+    d = len(M)
+    if d < HALF_IS_FASTER:
         np.dot(M, x, out)
         return
     out[:] = 0.0
-    for i in range(len(M)):
-        row, factor = M[i], x[i]
-        for j in range(x.size):
-            out[j] += factor * row[j]
+    for i in range(0, d - 1, 2):
+        k = i + 1
+        upper = _two_rows(M[i, i + 2 :], M[k, i + 2 :], x[i + 2 :], out[i + 2 :], x[i], x[k])
+        out[i] += upper[0] + M[i, i] * x[i] + M[i, k] * x[k]
+        out[k] += upper[1] + M[i, k] * x[i] + M[k, k] * x[k]
+    if d % 2 == 1:
+        out[d - 1] += M[d - 1, d - 1] * x[d - 1]
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
@@ -312,7 +332,7 @@ def lanczos_negative(
                     if not _is_apart(vectors, k):
                         return FAILED
                 return found
-            if exhausted:
+            if exhausted or found == NONE_IN_SIGHT:
                 return FAILED
         for i in range(d):
             image[i] /= beta[step]
@@ -353,11 +373,14 @@ def _converged(
 ) -> int:
     """How many negative Ritz values there are if all have converged, else FAILED.
 
-    Without a negative one only an exhausted Krylov space is an answer.
+    Without a negative one only an exhausted Krylov space is an answer; after some steps
+    it is NONE_IN_SIGHT, for a factorisation to confirm.
     """
     found = _count_below(alpha, beta, n, -TINY * norm)
-    if found > values.size or (found == 0 and not exhausted):
+    if found > values.size:
         return FAILED
+    if found == 0 and not exhausted:
+        return NONE_IN_SIGHT if n >= PATIENCE else FAILED
     low = alpha[0]
     for i in range(n):
         reach = (beta[i - 1] if i > 0 else 0.0) + (beta[i] if i < n - 1 else 0.0)
@@ -380,7 +403,7 @@ def some_negative(
     basis: FloatArray,
     room: FloatArray,
 ) -> int:
-    """Negative eigenpairs of M, at most ``len(values)``, by the cheapest way that works.
+    """Negative eigenpairs of M that can be had cheaply: perhaps not all, but each right.
 
     ``start`` is the sum of the subtracted directions, of which there are ``len(values)``.
     """
@@ -389,11 +412,7 @@ def some_negative(
         found = one_negative(M, start, norm, values, vectors, room)
     if found == FAILED:
         found = lanczos_negative(M, start, norm, values, vectors, basis)
-    if found == FAILED:
-        if is_positive(M, 1e-14 * norm, room):
-            return 0
-        found = all_negative(M, norm, values, vectors)
-    return found
+    return max(found, 0)
 
 
 @njit(cache=True, nogil=True)

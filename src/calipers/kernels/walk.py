@@ -193,10 +193,10 @@ def _move(iterate: Iterate, room: Room, rank: int) -> int:
     tally.floor -= removed
     found = 0
     if tally.floor < 0.0 and not _stays_positive(M, tally, room, removed):
-        tally.floor, tally.steady = 0.0, 0
         new = slice(rank, rank + subtracted)
         vectors, signs = room.vectors[new], room.signs[new]
         found = _cut_off(M, start, tally, room.values[:subtracted], vectors, signs, room)
+        tally.floor, tally.steady = 0.0, 1 if found == 0 else 0
         tally.projections += found > 0
         tally.negatives += found
     tally.rank += rank + found
@@ -222,11 +222,10 @@ def _stays_positive(M: FloatArray, tally: Any, room: Room, removed: float) -> bo
     """Whether M is positive definite still, by a Cholesky factorisation.
 
     After a few successes ``M - shift * I`` is tried, which, if it is positive too, is a
-    floor that spares the next few steps the factorisation. Large matrices are not tried:
-    their steps nearly always leave the cone, and the factorisation costs as much as the
-    answer.
+    floor that spares the next few steps the factorisation. Of a large matrix, whose steps
+    mostly leave the cone, it is asked only after a step that did not.
     """
-    if len(M) > SMALL:
+    if len(M) > SMALL and tally.steady <= 0:
         return False
     if tally.steady >= 2:
         shift = 8.0 * removed
@@ -234,7 +233,7 @@ def _stays_positive(M: FloatArray, tally: Any, room: Room, removed: float) -> bo
             tally.floor = shift
             tally.steady += 1
             return True
-        tally.steady = -8
+        tally.steady = -8 if len(M) <= SMALL else 1
     if is_positive(M, 0.0, room.square):
         tally.floor = 0.0
         tally.steady += 1
