@@ -1,4 +1,4 @@
-"""Triplets in portions: the same ones whatever the portions."""
+"""Drawn triplets as a list: reproducible, extendable, near and far rows independent."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.triplets import DrawnTriplets, GivenTriplets, nearest_same_and_other
+from calipers.triplets import DrawnTriplets, nearest_same_and_other
 
 
 def rows(n: int = 60) -> tuple[FloatArray, IndexArray]:
@@ -21,17 +21,8 @@ def drawn(n_triplets: int = 500, n_neighbors: int = 3, seed: int = 1) -> DrawnTr
     return DrawnTriplets(X, labels, n_triplets, n_neighbors=n_neighbors, rng=rng)
 
 
-def whole(source: DrawnTriplets | GivenTriplets, size: int = 10**9) -> IndexArray:
-    return np.concatenate(list(source.portions(size)))
-
-
-@pytest.mark.parametrize("size", [1, 7, 100, 499, 500, 10_000])
-@pytest.mark.parametrize("n_neighbors", [1, 3])
-def test_portions_change_nothing(size: int, n_neighbors: int) -> None:
-    source = drawn(n_neighbors=n_neighbors)
-    parts = list(source.portions(size))
-    assert all(len(part) == size for part in parts[:-1])
-    np.testing.assert_array_equal(np.concatenate(parts), whole(source))
+def whole(source: DrawnTriplets) -> IndexArray:
+    return np.concatenate(list(source.portions(1000)))
 
 
 def test_asking_twice_gives_the_same_and_another_seed_does_not() -> None:
@@ -69,10 +60,3 @@ def test_near_and_far_are_chosen_independently() -> None:
     far = np.argmax(other[triplets[:, 0]] == triplets[:, 2, None], axis=1)
     counts = np.bincount(3 * near + far, minlength=9)
     np.testing.assert_allclose(counts / 20_000, 1 / 9, atol=0.01)
-
-
-def test_given_triplets_come_in_order() -> None:
-    triplets = np.arange(30).reshape(10, 3)
-    source = GivenTriplets(triplets)
-    assert source.n_triplets == 10
-    np.testing.assert_array_equal(whole(source, 3), triplets)
