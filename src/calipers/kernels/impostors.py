@@ -5,8 +5,6 @@ Rows are sorted by class throughout, so that the rows of a class are a range of 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 from numba import njit
@@ -14,53 +12,33 @@ from numba import njit
 from calipers.arrays import FloatArray, IndexArray
 from calipers.kernels.algebra import REORDER
 
-_CHUNK = 32  # columns compared at once; few chunks hold an impostor
-
 
 @njit(cache=True, nogil=True)
-def rows_below(
+def columns_below(
     bounds: npt.NDArray[np.float32], limits: npt.NDArray[np.float32], own: IndexArray
 ) -> tuple[IndexArray, npt.NDArray[np.int32]]:
     """Columns outside ``own[i, 0] .. own[i, 1]`` whose bound in row i is below its limit.
 
-    Returns where the columns of each row start, and the columns.
+    Returns where the columns of each row start, and the columns. Every column is written
+    and kept only if it is below: no branch to mispredict, however many there are.
     """
     m, n = bounds.shape
     starts = np.zeros(m + 1, dtype=np.intp)
+    room = np.empty(m * n // 16 + n, dtype=np.int32)
+    at = 0
     for i in range(m):
-        starts[i + 1] = starts[i] + _n_below(bounds[i], limits[i], own[i])
-    columns = np.empty(starts[m], dtype=np.int32)
-    for i in range(m):
-        at = starts[i]
-        for first in range(0, n, _CHUNK):
-            if at == starts[i + 1]:
-                break
-            stop = min(first + _CHUNK, n)
-            if not _any_below(bounds[i, first:stop], limits[i]):
-                continue
-            for j in range(first, stop):
-                if bounds[i, j] < limits[i] and not own[i, 0] <= j < own[i, 1]:
-                    columns[at] = j
-                    at += 1
-    return starts, columns
-
-
-@njit(cache=True, nogil=True)
-def _any_below(bounds: npt.NDArray[np.float32], limit: np.float32) -> bool:
-    n_below = np.int32(0)
-    for j in range(bounds.size):
-        n_below += np.int32(bounds[j] < limit)
-    return n_below > 0
-
-
-@njit(cache=True, nogil=True)
-def _n_below(bounds: npt.NDArray[np.float32], limit: np.float32, own: IndexArray) -> int:
-    n_below = 0
-    for j in range(own[0]):
-        n_below += bounds[j] < limit
-    for j in range(own[1], bounds.size):
-        n_below += bounds[j] < limit
-    return n_below
+        if at + n > room.size:
+            wider = np.empty(2 * room.size, dtype=np.int32)
+            wider[:at] = room[:at]
+            room = wider
+        for j in range(own[i, 0]):
+            room[at] = j
+            at += bounds[i, j] < limits[i]
+        for j in range(own[i, 1], n):
+            room[at] = j
+            at += bounds[i, j] < limits[i]
+        starts[i + 1] = at
+    return starts, room[:at].copy()
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
@@ -73,60 +51,64 @@ def squared_distance(Z: FloatArray, i: int, j: int) -> float:
     return total
 
 
+@njit(cache=True, nogil=True)
+def measure_targets(Z: FloatArray, targets: IndexArray, first: int, radii: FloatArray) -> None:
+    """Write ``1 + |z_i - z_j|^2`` for the targets j of rows ``first, ...``; 0 for none."""
+    for i in range(first, first + len(radii)):
+        for t in range(targets.shape[1]):
+            j = targets[i, t]
+            radii[i - first, t] = 1.0 + squared_distance(Z, i, j) if j >= 0 else 0.0
+
+
 @njit(cache=True, nogil=True, fastmath=REORDER)
 def weigh(
-    X: FloatArray,
-    Z: FloatArray,
+    rows: tuple[FloatArray, FloatArray],
     targets: IndexArray,
+    radii: FloatArray,
     first: int,
-    lists: Any,
-    mixed: FloatArray,
-    counts: IndexArray,
-) -> tuple[float, float, int]:
-    """Pull and push of anchors ``first, first + 1, ...``, and what their gradient needs.
+    lists: tuple[IndexArray, npt.NDArray[np.int32]],
+    out: tuple[FloatArray, IndexArray],
+) -> tuple[float, int]:
+    """Push of the anchors ``first, ...`` that have lists, and what its gradient needs.
 
-    With ``n_il`` the triplets that row l violates with anchor i, and ``n_ij`` those in
-    which j is the target of i, writes ``sum_j n_ij x_j - sum_l n_il x_l`` to row i of
-    ``mixed``, adds ``n_ij`` to ``counts[j]`` and subtracts ``n_il`` from ``counts[l]``.
+    ``rows`` are X and its image Z, in which distances are taken. With n_ij the violated
+    triplets of anchor i in which j is the target and n_il those in which l is the
+    impostor, ``out`` is two arrays, ``mixed`` and ``counts``: row i of ``mixed`` becomes
+    ``sum_j n_ij x_j - sum_l n_il x_l``, ``counts[j]`` grows by n_ij, ``counts[l]`` falls
+    by n_il.
 
-    Returns the sum of squared distances to targets, the sum of hinges, and the number of
-    triplets violated.
+    Returns the sum of hinges and the number of violated triplets.
     """
+    X, Z = rows
     starts, columns = lists
-    k = targets.shape[1]
-    radii, taken = np.empty(k), np.empty(k, dtype=np.intp)
-    pull, push, n_active = 0.0, 0.0, 0
+    mixed, counts = out
+    k, d = targets.shape[1], X.shape[1]
+    violated = np.empty(k, dtype=np.intp)
+    push, n_active = 0.0, 0
     for row in range(len(starts) - 1):
         i = first + row
-        widest = 0.0
-        for t in range(k):
-            taken[t] = 0
-            radii[t] = 0.0
-            if targets[i, t] >= 0:
-                squared = squared_distance(Z, i, targets[i, t])
-                pull += squared
-                radii[t] = 1.0 + squared
-                widest = max(widest, radii[t])
         mixed[i] = 0.0
+        violated[:] = 0
+        widest = radii[i].max()
         for at in range(starts[row], starts[row + 1]):
-            l = columns[at]
-            squared = squared_distance(Z, i, l)
+            far = columns[at]
+            squared = squared_distance(Z, i, far)
             if squared >= widest:
                 continue
             n_violated = 0
             for t in range(k):
-                if squared < radii[t]:
-                    push += radii[t] - squared
-                    taken[t] += 1
+                if squared < radii[i, t]:
+                    push += radii[i, t] - squared
+                    violated[t] += 1
                     n_violated += 1
             n_active += n_violated
-            counts[l] -= n_violated
-            for a in range(X.shape[1]):
-                mixed[i, a] -= n_violated * X[l, a]
+            counts[far] -= n_violated
+            for a in range(d):
+                mixed[i, a] -= n_violated * X[far, a]
         for t in range(k):
-            if taken[t]:
-                j = targets[i, t]
-                counts[j] += taken[t]
-                for a in range(X.shape[1]):
-                    mixed[i, a] += taken[t] * X[j, a]
-    return pull, push, n_active
+            if violated[t]:
+                near = targets[i, t]
+                counts[near] += violated[t]
+                for a in range(d):
+                    mixed[i, a] += violated[t] * X[near, a]
+    return push, n_active
