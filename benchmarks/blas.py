@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from benchmarks.clock import timed
 from calipers.arrays import FloatArray
 
-TRIES = 5
+TRIES = 10
 
 
 def all_threads() -> int:
@@ -31,21 +31,22 @@ def _nothing() -> None:
 def fastest(
     call: Callable[[], object], *, before: Callable[[], object] = _nothing
 ) -> tuple[int, float]:
-    """One or all threads, whichever is faster, and the best seconds.
+    """One or all threads, whichever is faster on the whole, and the best seconds of either.
 
-    ``before`` is called before each call and not counted; nor is the first call.
+    ``before`` is called before each call and not counted; nor is the first call. The
+    choice goes by the sum: a lucky reading says little about a long run.
     """
 
     def reading() -> float:
         before()
         return timed(call)[0]
 
-    counts, readings = sorted({1, all_threads()}), {}
-    for threads in counts:
+    readings = {}
+    for threads in sorted({1, all_threads()}):
         with threadpool_limits(threads, user_api="blas"):
-            readings[threads] = min([reading() for _ in range(TRIES + 1)][1:])
-    threads = min(counts, key=readings.__getitem__)
-    return threads, readings[threads]
+            readings[threads] = [reading() for _ in range(TRIES + 1)][1:]
+    chosen = min(readings, key=lambda threads: sum(readings[threads]))
+    return chosen, min(map(min, readings.values()))
 
 
 def for_eigendecomposition(d: int) -> int:
