@@ -450,6 +450,7 @@ class LMNN(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
             self, X, y, dtype=[np.float64, np.float32], order="C", ensure_min_samples=2
         )
         self.notes_ = inputs.check_magnitude(rows)
+        inputs.check_differences(float(np.ptp(rows, axis=0).max()) ** 2)
         inputs.check_components(owner, self.n_components, rows.shape[1])
         self.classes_, labels = inputs.encode_labels(owner, labels_given)
         inputs.check_neighbors(owner, self.n_neighbors, labels)
@@ -499,7 +500,7 @@ class LMNN(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
                 f"{type(self).__name__} stopped after max_iter={self.max_iter} steps, while the "
                 "objective still fell: raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,  # past fit and scikit-learn's two wrappers of it
             )
 
 
@@ -513,5 +514,5 @@ def _warn_small(n_neighbors: int, classes: npt.NDArray[Any], labels: IndexArray)
             f"{len(small)} of {len(classes)} classes have no more than n_neighbors={n_neighbors} "
             f"rows ({some}): their rows have all others of the class as targets.",
             inputs.DataWarning,
-            stacklevel=4,
+            stacklevel=5,  # past fit and scikit-learn's two wrappers of it
         )
