@@ -12,6 +12,8 @@ from numba import njit
 from calipers.arrays import FloatArray, IndexArray
 from calipers.kernels.algebra import REORDER
 
+_CHUNK = 32  # coordinates summed before looking whether that is enough
+
 
 @njit(cache=True, nogil=True)
 def columns_below(
@@ -48,6 +50,21 @@ def squared_distance(Z: FloatArray, i: int, j: int) -> float:
     for a in range(Z.shape[1]):
         difference = Z[i, a] - Z[j, a]
         total += difference * difference
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath=REORDER)
+def squared_distance_below(Z: FloatArray, i: int, j: int, limit: float) -> float:
+    """``|z_i - z_j|^2``, or a part of it that is not below the limit."""
+    total = 0.0
+    for first in range(0, Z.shape[1], _CHUNK):
+        part = 0.0
+        for a in range(first, min(first + _CHUNK, Z.shape[1])):
+            difference = Z[i, a] - Z[j, a]
+            part += difference * difference
+        total += part
+        if total >= limit:
+            break
     return total
 
 
@@ -92,7 +109,7 @@ def weigh(
         widest = radii[i].max()
         for at in range(starts[row], starts[row + 1]):
             far = columns[at]
-            squared = squared_distance(Z, i, far)
+            squared = squared_distance_below(Z, i, far, widest)
             if squared >= widest:
                 continue
             n_violated = 0

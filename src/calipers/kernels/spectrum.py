@@ -15,6 +15,8 @@ from numba import njit
 
 from calipers.arrays import FloatArray
 from calipers.kernels.algebra import REORDER, dot
+from calipers.kernels.cholesky import SMALL, factorise, solve
+from calipers.kernels.tridiagonal import below_all, count_below, nth_lowest, twisted
 
 TINY = 1e-13  # eigenvalues above -TINY * norm count as zero
 RESIDUAL = 1e-12  # a pair is trusted when ||M q - value q|| <= RESIDUAL * norm
@@ -22,224 +24,10 @@ FIRST_CHECK = 9  # Lanczos steps before the first look at the residual
 APART = 1e-10  # largest inner product of two unit eigenvectors that counts as none
 MAX_STEPS = 90  # of Lanczos, before giving up
 HALF_IS_FASTER = 400  # size from which memory, not arithmetic, limits a product
-SMALL = 96  # up to this size plain loops beat calls to LAPACK
 FEW = 5  # Lanczos steps that give Newton's method its start
-SAFE = 1e-300  # stands in for a pivot that is exactly zero
 PATIENCE = 24  # steps after which a negative eigenvalue worth finding has shown itself
 FAILED = -1
 NONE_IN_SIGHT = -2
-
-
-@njit(cache=True, nogil=True, fastmath=REORDER)
-def _subtract(row: FloatArray, factor: float, other: FloatArray) -> None:
-    """``row -= factor * other``; its own function, so that no index can be negative."""
-    for j in range(row.size):
-        row[j] -= factor * other[j]
-
-
-@njit(cache=True, nogil=True, fastmath=REORDER)
-def factorise(A: FloatArray) -> bool:
-    """Overwrite the upper triangle of A with D U of ``A = U' D U``; False unless D > 0.
-
-    U has a unit diagonal. Applying several pivots at a time was tried and is slower here.
-    """
-    for k in range(len(A)):
-        row = A[k]
-        if not row[k] > 0.0:
-            return False
-        inverse = 1.0 / row[k]
-        for i in range(k + 1, len(A)):
-            _subtract(A[i, i:], row[i] * inverse, row[i:])
-    return True
-
-
-@njit(cache=True, nogil=True, fastmath=REORDER)
-def _solve(factors: FloatArray, x: FloatArray) -> None:
-    """Overwrite x with ``A^-1 x`` from the factors of A."""
-    d = len(factors)
-    for k in range(d):
-        _subtract(x[k + 1 :], x[k] / factors[k, k], factors[k, k + 1 :])
-    for k in range(d - 1, -1, -1):
-        x[k] = (x[k] - dot(factors[k, k + 1 :], x[k + 1 :])) / factors[k, k]
-
-
-@njit(cache=True, nogil=True)
-def is_positive(M: FloatArray, shift: float, room: FloatArray) -> bool:
-    """Whether ``M + shift * I`` has a Cholesky factorisation; ``room`` is overwritten."""
-    room[:] = M
-    for i in range(len(M)):
-        room[i, i] += shift
-    if len(M) <= SMALL:
-        return bool(factorise(room))
-    try:
-        np.linalg.cholesky(room)
-    except Exception:
-        return False
-    return True
-
-
-@njit(cache=True, nogil=True, fastmath=REORDER)
-def one_negative(
-    M: FloatArray,
-    v: FloatArray,
-    norm: float,
-    values: FloatArray,
-    vectors: FloatArray,
-    room: FloatArray,
-) -> int:
-    """The negative eigenpair of a small M, where ``A = M + v v'`` is positive: 0, 1 or FAILED.
-
-    ``-shift`` is the eigenvalue where ``phi(shift) = v' (A + shift I)^-1 v`` is 1, and
-    ``q = (A + shift I)^-1 v`` its vector, with residual ``|1 - phi| |v|``. Newton's method
-    on ``1 / phi``, which is concave, comes to it from below.
-    """
-    d = len(M)
-    q = vectors[0]
-    shift = max(TINY * norm, -_lowest_of_few(M, v, norm, room))
-    for iteration in range(40):
-        for i in range(d):
-            row, factor, target = M[i], v[i], room[i]
-            for j in range(d):
-                target[j] = row[j] + factor * v[j]
-            room[i, i] += shift
-        if not factorise(room):
-            return FAILED
-        q[:] = v
-        _solve(room, q)
-        phi, length = dot(v, q), np.sqrt(dot(q, q))
-        if phi <= 1.0 and iteration == 0:
-            return 0 if shift <= TINY * norm else FAILED
-        step = phi * (phi - 1.0) / (length * length)
-        if abs(1.0 - phi) * np.sqrt(dot(v, v)) <= RESIDUAL * norm * length or (
-            abs(step) <= 1e-15 * shift
-        ):
-            for i in range(d):
-                q[i] /= length
-            values[0] = -(shift + step)
-            return 1
-        shift += step
-    return FAILED
-
-
-@njit(cache=True, nogil=True, fastmath=REORDER)
-def _lowest_of_few(M: FloatArray, v: FloatArray, norm: float, room: FloatArray) -> float:
-    """An upper bound of M's lowest eigenvalue, slightly raised: from few Lanczos steps."""
-    alpha, beta, ritz = np.empty(FEW), np.empty(FEW), np.empty((3, FEW))
-    limit = min(FEW, len(M) - 1)
-    basis = room[: limit + 1]
-    length = np.sqrt(dot(v, v))
-    if not length > 0.0:
-        return 0.0
-    for i in range(v.size):
-        basis[0, i] = v[i] / length
-    n = 0
-    for step in range(limit):
-        image = basis[step + 1]
-        _times(M, basis[step], image)
-        alpha[step] = dot(basis[step], image)
-        beta[step] = _remove_components(basis, step + 1, image)
-        n = step + 1
-        if beta[step] <= 1e-10 * norm:
-            break
-        for i in range(v.size):
-            image[i] /= beta[step]
-    if n == 0 or _count_below(alpha, beta, n, -TINY * norm) == 0:
-        return 0.0
-    low = alpha[0]
-    for i in range(n):
-        low = min(low, alpha[i] - (beta[i - 1] if i > 0 else 0.0) - beta[i])
-    lowest = _nth_lowest(alpha, beta, n, 0, low, -TINY * norm, ritz[0], ritz[1:])
-    return float(lowest * (1.0 - 1e-9))
-
-
-@njit(cache=True, nogil=True)
-def _count_below(alpha: FloatArray, beta: FloatArray, n: int, x: float) -> int:
-    """How many eigenvalues of the tridiagonal matrix lie below x (Sturm sequence)."""
-    q = alpha[0] - x
-    count = 1 if q < 0.0 else 0
-    for i in range(1, n):
-        if q == 0.0:
-            q = SAFE
-        q = alpha[i] - x - beta[i - 1] * beta[i - 1] / q
-        if q < 0.0:
-            count += 1
-    return count
-
-
-@njit(cache=True, nogil=True)
-def _twisted(
-    alpha: FloatArray, beta: FloatArray, n: int, x: float, vector: FloatArray, room: FloatArray
-) -> float:
-    """Solve ``(T - x I) vector ~ e_twist`` for a unit vector; returns the Rayleigh correction.
-
-    Two triangular recurrences run towards each other and are joined where the pivot is
-    smallest, which gives small components of the vector their full relative accuracy.
-    """
-    down, up = room[0], room[1]
-    down[0] = alpha[0] - x
-    for i in range(1, n):
-        previous = down[i - 1] if down[i - 1] != 0.0 else SAFE
-        down[i] = alpha[i] - x - beta[i - 1] * beta[i - 1] / previous
-    up[n - 1] = alpha[n - 1] - x
-    for i in range(n - 2, -1, -1):
-        previous = up[i + 1] if up[i + 1] != 0.0 else SAFE
-        up[i] = alpha[i] - x - beta[i] * beta[i] / previous
-    twist, smallest = 0, np.inf
-    for i in range(n):
-        pivot = down[i] + up[i] - (alpha[i] - x)
-        if abs(pivot) < abs(smallest):
-            smallest, twist = pivot, i
-    vector[twist] = 1.0
-    for i in range(twist - 1, -1, -1):
-        vector[i] = -beta[i] * vector[i + 1] / (down[i] if down[i] != 0.0 else SAFE)
-    for i in range(twist + 1, n):
-        vector[i] = -beta[i - 1] * vector[i - 1] / (up[i] if up[i] != 0.0 else SAFE)
-    squared = dot(vector[:n], vector[:n])
-    length = np.sqrt(squared)
-    for i in range(n):
-        vector[i] /= length
-    return smallest / squared
-
-
-@njit(cache=True, nogil=True)
-def _nth_lowest(
-    alpha: FloatArray,
-    beta: FloatArray,
-    n: int,
-    nth: int,
-    low: float,
-    high: float,
-    vector: FloatArray,
-    room: FloatArray,
-) -> float:
-    """Eigenvalue number ``nth`` (from 0) of the tridiagonal matrix, and its vector.
-
-    Bisection between ``low`` and ``high``; once few digits are right and no other
-    eigenvalue is in the bracket, Rayleigh quotient steps, which are kept only while they
-    stay within it.
-    """
-    below_low, below_high = 0, _count_below(alpha, beta, n, high)
-    for _ in range(200):
-        middle = 0.5 * (low + high)
-        if not low < middle < high:
-            break
-        below = _count_below(alpha, beta, n, middle)
-        if below > nth:
-            high, below_high = middle, below
-        else:
-            low, below_low = middle, below
-        if high - low > 0.02 * abs(high) or below_high - below_low > 1:
-            continue
-        guess = 0.5 * (low + high)
-        for _ in range(6):
-            correction = _twisted(alpha, beta, n, guess, vector, room)
-            guess += correction
-            if not low <= guess <= high:
-                break
-            if abs(correction) <= 1e-15 * abs(guess):
-                return guess
-    _twisted(alpha, beta, n, high, vector, room)
-    return high
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
@@ -294,62 +82,14 @@ def _remove_components(basis: FloatArray, n: int, x: FloatArray) -> float:
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
-def lanczos_negative(
-    M: FloatArray,
-    start: FloatArray,
-    norm: float,
-    values: FloatArray,
-    vectors: FloatArray,
-    basis: FloatArray,
-) -> int:
-    """Negative eigenpairs seen from ``start``: how many, or FAILED.
-
-    Writes at most ``len(values)`` eigenvalues and, row by row, unit eigenvectors.
-    ``basis`` is room for at least two vectors of length d; the more, the more steps.
-    """
-    d = len(M)
-    limit = min(d, len(basis) - 1)
-    alpha, beta, ritz = np.empty(limit), np.empty(limit), np.empty((3, limit))
-    length = np.sqrt(dot(start, start))
-    if not length > 0.0:
-        return 0
-    for i in range(d):
-        basis[0, i] = start[i] / length
-    for step in range(limit):
-        image = basis[step + 1]
-        _times(M, basis[step], image)
-        alpha[step] = dot(basis[step], image)
-        beta[step] = _remove_components(basis, step + 1, image)
-        n = step + 1
-        exhausted = n == d or beta[step] <= 1e-14 * norm
-        if exhausted or (n >= FIRST_CHECK and (n - FIRST_CHECK) % 3 == 0):
-            found = _converged(alpha, beta, n, norm, exhausted, values, ritz)
-            if found >= 0:
-                for k in range(found):
-                    if found > 1:
-                        _twisted(alpha, beta, n, values[k], ritz[0], ritz[1:])
-                    _combine(ritz[0, :n], basis, vectors[k])
-                    if not _is_apart(vectors, k):
-                        return FAILED
-                return found
-            if exhausted or found == NONE_IN_SIGHT:
-                return FAILED
-        for i in range(d):
-            image[i] /= beta[step]
-    return FAILED
-
-
-@njit(cache=True, nogil=True, fastmath=REORDER)
-def _combine(weights: FloatArray, basis: FloatArray, out: FloatArray) -> None:
-    """``out = weights @ basis``, rescaled to unit length."""
-    out[:] = 0.0
-    for m in range(weights.size):
-        row = basis[m]
-        for i in range(out.size):
-            out[i] += weights[m] * row[i]
-    length = np.sqrt(dot(out, out))
-    for i in range(out.size):
-        out[i] /= length
+def _lanczos_step(
+    M: FloatArray, basis: FloatArray, step: int, alpha: FloatArray, beta: FloatArray
+) -> None:
+    """Extend the Krylov basis by one vector, not yet of unit length (that is beta)."""
+    image = basis[step + 1]
+    _times(M, basis[step], image)
+    alpha[step] = dot(basis[step], image)
+    beta[step] = _remove_components(basis, step + 1, image)
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
@@ -376,21 +116,143 @@ def _converged(
     Without a negative one only an exhausted Krylov space is an answer; after some steps
     it is NONE_IN_SIGHT, for a factorisation to confirm.
     """
-    found = _count_below(alpha, beta, n, -TINY * norm)
+    found = count_below(alpha, beta, n, -TINY * norm)
     if found > values.size:
         return FAILED
     if found == 0 and not exhausted:
         return NONE_IN_SIGHT if n >= PATIENCE else FAILED
-    low = alpha[0]
-    for i in range(n):
-        reach = (beta[i - 1] if i > 0 else 0.0) + (beta[i] if i < n - 1 else 0.0)
-        low = min(low, alpha[i] - reach)
+    low = below_all(alpha, beta, n)
     for k in range(found - 1, -1, -1):
         high = -TINY * norm
-        values[k] = _nth_lowest(alpha, beta, n, k, low, high, ritz[0], ritz[1:])
+        values[k] = nth_lowest(alpha, beta, n, k, low, high, ritz[0], ritz[1:])
         if not exhausted and beta[n - 1] * abs(ritz[0, n - 1]) > RESIDUAL * norm:
             return FAILED
     return found
+
+
+@njit(cache=True, nogil=True, fastmath=REORDER)
+def _combine(weights: FloatArray, basis: FloatArray, out: FloatArray) -> None:
+    """``out = weights @ basis``, rescaled to unit length."""
+    out[:] = 0.0
+    for m in range(weights.size):
+        row = basis[m]
+        for i in range(out.size):
+            out[i] += weights[m] * row[i]
+    length = np.sqrt(dot(out, out))
+    for i in range(out.size):
+        out[i] /= length
+
+
+@njit(cache=True, nogil=True, fastmath=REORDER)
+def lanczos_negative(
+    M: FloatArray,
+    start: FloatArray,
+    norm: float,
+    values: FloatArray,
+    vectors: FloatArray,
+    basis: FloatArray,
+) -> int:
+    """Negative eigenpairs seen from ``start``: how many, or FAILED.
+
+    Writes at most ``len(values)`` eigenvalues and, row by row, unit eigenvectors.
+    ``basis`` is room for at least two vectors of length d; the more, the more steps.
+    """
+    d = len(M)
+    limit = min(d, len(basis) - 1)
+    alpha, beta, ritz = np.empty(limit), np.empty(limit), np.empty((3, limit))
+    length = np.sqrt(dot(start, start))
+    if not length > 0.0:
+        return 0
+    for i in range(d):
+        basis[0, i] = start[i] / length
+    for step in range(limit):
+        _lanczos_step(M, basis, step, alpha, beta)
+        n = step + 1
+        exhausted = n == d or beta[step] <= 1e-14 * norm
+        if exhausted or (n >= FIRST_CHECK and (n - FIRST_CHECK) % 3 == 0):
+            found = _converged(alpha, beta, n, norm, exhausted, values, ritz)
+            if found >= 0:
+                for k in range(found):
+                    if found > 1:
+                        twisted(alpha, beta, n, values[k], ritz[0], ritz[1:])
+                    _combine(ritz[0, :n], basis, vectors[k])
+                    if not _is_apart(vectors, k):
+                        return FAILED
+                return found
+            if exhausted or found == NONE_IN_SIGHT:
+                return FAILED
+        for i in range(d):
+            basis[step + 1, i] /= beta[step]
+    return FAILED
+
+
+@njit(cache=True, nogil=True, fastmath=REORDER)
+def _lowest_of_few(M: FloatArray, v: FloatArray, norm: float, room: FloatArray) -> float:
+    """An upper bound of M's lowest eigenvalue, slightly raised: from few Lanczos steps."""
+    alpha, beta, ritz = np.empty(FEW), np.empty(FEW), np.empty((3, FEW))
+    limit = min(FEW, len(M) - 1)
+    basis = room[: limit + 1]
+    length = np.sqrt(dot(v, v))
+    if not length > 0.0:
+        return 0.0
+    for i in range(v.size):
+        basis[0, i] = v[i] / length
+    n = 0
+    for step in range(limit):
+        _lanczos_step(M, basis, step, alpha, beta)
+        n = step + 1
+        if beta[step] <= 1e-10 * norm:
+            break
+        for i in range(v.size):
+            basis[step + 1, i] /= beta[step]
+    if n == 0 or count_below(alpha, beta, n, -TINY * norm) == 0:
+        return 0.0
+    low = below_all(alpha, beta, n)
+    lowest = nth_lowest(alpha, beta, n, 0, low, -TINY * norm, ritz[0], ritz[1:])
+    return float(lowest * (1.0 - 1e-9))
+
+
+@njit(cache=True, nogil=True, fastmath=REORDER)
+def one_negative(
+    M: FloatArray,
+    v: FloatArray,
+    norm: float,
+    values: FloatArray,
+    vectors: FloatArray,
+    room: FloatArray,
+) -> int:
+    """The negative eigenpair of a small M, where ``A = M + v v'`` is positive: 0, 1 or FAILED.
+
+    ``-shift`` is the eigenvalue where ``phi(shift) = v' (A + shift I)^-1 v`` is 1, and
+    ``q = (A + shift I)^-1 v`` its vector, with residual ``|1 - phi| |v|``. Newton's method
+    on ``1 / phi``, which is concave, comes to it from below.
+    """
+    d = len(M)
+    q = vectors[0]
+    shift = max(TINY * norm, -_lowest_of_few(M, v, norm, room))
+    for iteration in range(40):
+        for i in range(d):
+            row, factor, target = M[i], v[i], room[i]
+            for j in range(d):
+                target[j] = row[j] + factor * v[j]
+            room[i, i] += shift
+        if not factorise(room):
+            return FAILED
+        q[:] = v
+        solve(room, q)
+        phi, length = dot(v, q), np.sqrt(dot(q, q))
+        if phi <= 1.0 and iteration == 0:
+            return 0 if shift <= TINY * norm else FAILED
+        step = phi * (phi - 1.0) / (length * length)
+        if abs(1.0 - phi) * np.sqrt(dot(v, v)) <= RESIDUAL * norm * length or (
+            abs(step) <= 1e-15 * shift
+        ):
+            for i in range(d):
+                q[i] /= length
+            values[0] = -(shift + step)
+            return 1
+        shift += step
+    return FAILED
 
 
 @njit(cache=True, nogil=True)

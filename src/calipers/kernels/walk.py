@@ -18,8 +18,9 @@ from numba import njit
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.kernels.algebra import REORDER, add_outer_products, carry, dot, gather, margins
+from calipers.kernels.cholesky import SMALL, is_positive
 from calipers.kernels.parts import probability, slope, value
-from calipers.kernels.spectrum import SMALL, all_negative, is_positive, some_negative
+from calipers.kernels.spectrum import all_negative, some_negative
 
 NIL = 1e-16  # a step shorter than NIL * norm of M is lost in rounding: counted, not taken
 SMALLEST_SCALE = 1e-4  # below it the scale is multiplied into M
