@@ -80,7 +80,7 @@ def problem() -> tuple[FloatArray, IndexArray]:
     return rng.standard_normal((30, 4)), np.argsort(rng.random((1000, 30)), axis=1)[:, :3]
 
 
-def estimate(rule: NormRule, *, n_samples: int = 20_000, start: float = 0.5) -> float:
+def estimate(rule: NormRule, *, n_samples: int = 5000, start: float = 0.5) -> float:
     X, triplets = problem()
     return largest_norm(
         X,
