@@ -16,17 +16,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from calipers.estimators import LMNN as LMNN
     from calipers.estimators import PAPER_SETTINGS as PAPER_SETTINGS
+    from calipers.estimators import Euclidean as Euclidean
     from calipers.estimators import TripletSGD as TripletSGD
 
 __version__ = "0.1.0"
 
 _HOME_OF = {
+    "LMNN": "calipers.estimators",
+    "Euclidean": "calipers.estimators",
     "PAPER_SETTINGS": "calipers.estimators",
     "TripletSGD": "calipers.estimators",
 }
 
-__all__ = ["PAPER_SETTINGS", "TripletSGD", "__version__"]
+__all__ = ["LMNN", "PAPER_SETTINGS", "Euclidean", "TripletSGD", "__version__"]
 
 
 def __getattr__(name: str) -> Any:
