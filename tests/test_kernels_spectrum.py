@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.arrays import FloatArray
-from calipers.kernels import cholesky, spectrum
+from calipers.kernels import spectrum
 
 SIZES = [2, 5, 42, 96, 97, 130]
 
@@ -102,17 +102,6 @@ def test_one_negative_does_not_give_up_where_it_is_easy(d: int) -> None:
         assert found == expected
 
 
-@pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 8, 11, 42])
-def test_factors_multiply_to_the_matrix(d: int) -> None:
-    M = with_spectrum(np.linspace(0.5, 2.0, d))
-    factors = M.copy()
-    assert cholesky.factorise(factors)
-    upper = np.triu(factors)
-    np.testing.assert_allclose(
-        (upper / np.diag(upper)[:, None]).T @ upper, M, rtol=1e-12, atol=1e-13
-    )
-
-
 @pytest.mark.parametrize("d", [42, 130])
 @pytest.mark.parametrize("n_negative", [2, 5, 10])
 def test_many_subtracted_directions(d: int, n_negative: int) -> None:
@@ -135,9 +124,11 @@ def test_clustered_negative_eigenvalues_are_told_apart(d: int, gap: float) -> No
         start = np.random.default_rng(seed).standard_normal(d)
         found, found_values, vectors = lanczos(M, start, room=4)
         assert found <= 4
+        if gap >= 1e-3:
+            assert found == 4
         if found == spectrum.FAILED:
             continue
-        np.testing.assert_allclose(vectors @ vectors.T, np.eye(found), atol=1e-7)
+        np.testing.assert_allclose(vectors @ vectors.T, np.eye(found), atol=1e-9)
         np.testing.assert_allclose(M @ vectors.T, vectors.T * found_values, atol=1e-10)
 
 
@@ -186,19 +177,6 @@ def test_lanczos_is_right_or_gives_up(seed: int, d: int, n_steps: int) -> None:
     np.testing.assert_allclose(vectors @ vectors.T, np.eye(found), atol=1e-7)
     if n_steps == 1:
         assert_negative_pairs(M, values, vectors)
-
-
-@pytest.mark.parametrize("d", SIZES)
-def test_is_positive_by_hand_and_by_lapack(d: int) -> None:
-    room = np.empty((d, d))
-    M = with_spectrum(np.linspace(0.5, 2.0, d))
-    before = M.copy()
-    assert cholesky.is_positive(M, 0.0, room)
-    assert cholesky.is_positive(M, -0.499, room)
-    assert not cholesky.is_positive(M, -0.501, room)
-    assert not cholesky.is_positive(with_spectrum(np.linspace(-1e-6, 2.0, d)), 0.0, room)
-    assert not cholesky.is_positive(np.zeros((d, d)), 0.0, room)
-    np.testing.assert_array_equal(M, before)
 
 
 @pytest.mark.parametrize("d", SIZES)
