@@ -152,21 +152,20 @@ def test_finder_finds_all_within_reach_and_few_beyond() -> None:
     order = np.argsort(labels, kind="stable")
     rows, labels = rows[order], labels[order]
     own = np.stack([np.searchsorted(labels, labels, side) for side in ("left", "right")], axis=1)
-    squared = np.sum((rows[:, None] - rows) ** 2, axis=2)
+    distance = np.sqrt(np.sum((rows[:, None] - rows) ** 2, axis=2))
+    reach, allowed = np.quantile(distance, 0.1, axis=1), 0.2 * np.linalg.norm(rows, axis=1)
+    reach[7] = 0.0
     for unit in (1e-30, 1.0, 1e30):
-        reach = np.sqrt(np.quantile(squared, 0.1, axis=1))
-        reach[7] = 0.0
-        finder = lmnn.Finder(unit * rows, own, unit * reach)
+        finder = lmnn.Finder(unit * rows, own, unit * reach, unit * allowed)
         starts, columns = finder.find(slice(0, 200))
         for i in range(200):
-            listed = set(columns[starts[i] : starts[i + 1]].tolist())
-            foreign = labels != labels[i]
+            listed = columns[starts[i] : starts[i + 1]].tolist()
             if reach[i] == 0.0:
                 assert not listed
                 continue
-            within = set(np.flatnonzero(foreign & (squared[i] < reach[i] ** 2)).tolist())
-            close = set(np.flatnonzero(foreign & (squared[i] < reach[i] ** 2 + 1e-2)).tolist())
-            assert within <= listed <= close
+            beyond = np.where(labels != labels[i], distance[i] - reach[i] - allowed, np.inf)
+            assert set(np.flatnonzero(beyond < 0)) <= set(listed)
+            assert set(listed) <= set(np.flatnonzero(beyond < 1e-3))
 
 
 # The descent

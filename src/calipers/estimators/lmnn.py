@@ -30,9 +30,7 @@ from calipers.triplets import nearest_same_and_other
 
 _BLOCK_NUMBERS = 2**21  # distances looked at in one go: 8 MB in float32
 _KEPT_PAIRS = 2**24  # pairs of rows that are kept for later: 64 MB
-_LARGEST_AGE = 10  # evaluations after which lists are made afresh, being too long
-_STEPS_AHEAD = 3.0  # steps like the last ones for which lists should serve
-_WIDEST = 0.25  # but never more than this share beyond the radius
+_SEARCHED_PER_WEIGHED = 16  # pairs that a search looks at in the time a listed pair takes
 _FLATTEST = 1e-8  # of the largest eigenvalue of the pull: beyond it no stretching
 _MEMORY = 10  # pairs of steps and changes of the gradient that L-BFGS remembers
 _MOST_TRIALS = 50  # of step lengths along one direction
@@ -58,11 +56,12 @@ class LargeMargin:
         (1 - mu) sum_{i, j in T(i)} d_M(i, j)^2
             + mu sum_{i, j in T(i)} sum_{l of another class} [1 + d_M(i, j)^2 - d_M(i, l)^2]_+
 
-    A row's list holds all rows of other classes within some distance s_i in an image Z0 of
-    the rows. By the triangle inequality no other row can be an impostor in the image Z as
-    long as ``radius_i + |z_i - z0_i| + max_l |z_l - z0_l| <= s_i``; where that fails, lists
-    are made afresh. Lists too long to be kept are made for every evaluation, in blocks of
-    anchors that do not depend on the number of threads.
+    A row's list holds all rows l of other classes within ``s_i + e_l`` of it in an image Z0
+    of the rows. By the triangle inequality no other row can be an impostor in the image Z as
+    long as ``radius_i + |z_i - z0_i| <= s_i`` and ``|z_l - z0_l| <= e_l`` for all rows; where
+    that fails, lists are made afresh, to serve for as many steps as pays. Lists too long to
+    be kept are made for every evaluation, in blocks of anchors that do not depend on the
+    number of threads.
     """
 
     def __init__(
@@ -84,8 +83,8 @@ class LargeMargin:
         self.pull = self._pull()
         self._lists: list[Any] = [None] * len(self.blocks)
         self._reference: FloatArray | None = None
-        self._reach = np.zeros(n)
-        self._age = 0
+        self._reach = self._allowed = np.zeros(n)
+        self._age, self._wasted, self._steps_ahead = 0, 0, 0.5
 
     @property
     def n_pulled(self) -> int:
@@ -108,7 +107,7 @@ class LargeMargin:
         fresh = self._look_up(Z, np.sqrt(radii.max(axis=1)))
         mixed, counts, lock = np.empty_like(self.X), np.zeros(len(Z), dtype=np.intp), Lock()
 
-        def evaluate(number: int) -> tuple[float, int]:
+        def evaluate(number: int) -> tuple[float, int, int]:
             block, kept = self.blocks[number], self._lists[number]
             lists = kept if fresh is None or kept is not None else fresh.find(block)
             own_counts = np.zeros_like(counts)
@@ -119,12 +118,13 @@ class LargeMargin:
                 np.add(counts, own_counts, out=counts)
             if len(lists[1]) <= _KEPT_PAIRS // len(self.blocks):
                 self._lists[number] = lists
-            return float(result[0]), int(result[1])
+            return float(result[0]), int(result[1]), len(lists[1])
 
-        parts = spread(evaluate, range(len(self.blocks)))
+        pushes, n_active, n_listed = zip(*spread(evaluate, range(len(self.blocks))), strict=True)
+        self._wasted += max(0, sum(n_listed) - sum(n_active))
         pull = float(radii.sum()) - self.n_pulled
-        objective = (1.0 - self.push_weight) * pull + self.push_weight * sum(p for p, _ in parts)
-        return Value(objective, sum(n for _, n in parts), L, mixed, counts)
+        objective = (1.0 - self.push_weight) * pull + self.push_weight * sum(pushes)
+        return Value(objective, sum(n_active), L, mixed, counts)
 
     def gradient(self, value: Value) -> FloatArray:
         """Derivative by L: ``2 L G``, G the derivative by M.
@@ -150,20 +150,22 @@ class LargeMargin:
 
     def _look_up(self, Z: FloatArray, radii: FloatArray) -> Finder | None:
         """Drop lists that no longer serve; returns what makes those that are not there."""
-        reference, self._age = self._reference, self._age + 1
-        if reference is not None:
-            moved = np.sqrt(np.einsum("ij,ij->i", Z - reference, Z - reference))
-            moved += moved.max()
-            serves = bool(((radii + moved <= self._reach) | (radii == 0.0)).all())
-            if serves and self._age <= _LARGEST_AGE:
+        self._age += 1
+        ahead = none = np.zeros(len(Z))
+        if self._reference is not None:
+            moved = _lengths(Z - self._reference)
+            fits = (radii + moved <= self._reach) | (radii == 0.0)
+            too_long = _SEARCHED_PER_WEIGHED * self._wasted > len(Z) ** 2
+            if not too_long and fits.all() and (moved <= self._allowed).all():
                 all_kept = all(lists is not None for lists in self._lists)
-                return None if all_kept else Finder(Z, self.own, radii)
-            ahead = np.minimum(_STEPS_AHEAD / self._age * moved, _WIDEST * radii)
-        else:
-            ahead = np.zeros(len(Z))
+                return None if all_kept else Finder(Z, self.own, radii, none)
+            self._steps_ahead *= 0.5 if too_long else 1.5
+            ahead = self._steps_ahead / self._age * moved
         self._lists = [None] * len(self.blocks)
-        self._reference, self._reach, self._age = Z, radii + ahead, 0
-        return Finder(Z, self.own, self._reach)
+        self._reference, self._age, self._wasted = Z, 0, 0
+        # a radius changes as its two rows move
+        self._reach, self._allowed = np.where(radii > 0.0, radii + 2.0 * ahead, 0.0), ahead
+        return Finder(Z, self.own, self._reach, self._allowed)
 
     def _pull(self) -> FloatArray:
         """Sum of ``(x_i - x_j)(x_i - x_j)'`` over all targets."""
@@ -177,35 +179,45 @@ class LargeMargin:
 
 
 class Finder:
-    """All rows of other classes within each row's reach, block by block of anchors.
+    """Rows l of other classes within ``reach_i + allowed_l`` of row i, for blocks of anchors.
 
-    A product in float32 gives a lower bound of ``|z_l|^2 - 2 z_i.z_l``, less its error, so
-    that no row within reach is left out; a few beyond it do no harm.
+    A product in float32 gives ``|z_l|^2 - 2 z_i.z_l - 2 reach_i allowed_l - allowed_l^2``,
+    less its error, so that no row within reach is left out; a few beyond do no harm.
     """
 
-    def __init__(self, Z: FloatArray, own: IndexArray, reach: FloatArray) -> None:
+    def __init__(
+        self, Z: FloatArray, own: IndexArray, reach: FloatArray, allowed: FloatArray
+    ) -> None:
         n, d = Z.shape
-        squared = np.einsum("ij,ij->i", Z, Z)
-        unit = 1.0 / np.sqrt(max(float(squared.max()), float(reach.max()) ** 2))
-        lower = squared * unit**2 * (1.0 - (d + 20) * float(np.finfo(np.float32).eps))
-        limits = (reach * unit) ** 2 - lower
+        lengths = _lengths(Z)
+        unit = 1.0 / max(float(a.max()) for a in (lengths, reach, allowed))
+        error = (d + 20) * float(np.finfo(np.float32).eps)
+        squared = (1.0 - error) * (unit * lengths) ** 2
+        limits = (1.0 + 2.0 * error) * (unit * reach) ** 2 - squared
         limits += 1e-6 * np.abs(limits) + 1e-30
         self.own = own
         self.limits = np.where(reach > 0.0, limits, -np.inf).astype(np.float32)
-        self.placed = np.empty((d + 1, n), dtype=np.float32)
+        self.reach = (unit * reach).astype(np.float32)
+        self.placed = np.empty((d + 2, n), dtype=np.float32)
         np.multiply(Z.T, unit, out=self.placed[:d], casting="same_kind")
-        self.placed[d] = lower
+        self.placed[d] = unit * allowed
+        self.placed[d + 1] = squared - (1.0 + 2.0 * error) * (unit * allowed) ** 2
 
     def find(self, block: slice) -> tuple[IndexArray, npt.NDArray[np.int32]]:
         """Where the list of each anchor of the block starts, and the lists."""
         from calipers.kernels.impostors import columns_below
 
         anchors = np.float32(-2.0) * self.placed[:, block].T
+        anchors[:, -2] = np.float32(-2.0) * self.reach[block]
         anchors[:, -1] = 1.0
         found: tuple[IndexArray, npt.NDArray[np.int32]] = columns_below(
             anchors @ self.placed, self.limits[block], self.own[block]
         )
         return found
+
+
+def _lengths(rows: FloatArray) -> FloatArray:
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows)))
 
 
 def _fill(out: FloatArray, make: Any, parts: list[slice]) -> None:
@@ -229,17 +241,18 @@ class Frame:
 
     @classmethod
     def of(cls, problem: LargeMargin) -> Frame:
-        """The frame for rows and targets; ``identity`` is the L of M = I in it."""
+        """The frame for rows and targets; ``identity`` is an L of M = I in it."""
         X, pull, span = problem.X, problem.pull, None
         if len(X) <= X.shape[1]:
             _, lengths, axes = svd(X, full_matrices=False)
             span = axes[lengths > 1e-12 * lengths[0]].T
             pull = span.T @ pull @ span
         values, vectors = eigh(pull)
-        largest = values[-1] if values[-1] > 0.0 else float(np.vdot(X, X))
+        values, vectors = values[::-1], vectors[:, ::-1]  # long directions first
+        largest = values[0] if values[0] > 0.0 else float(np.vdot(X, X))
         lengths = np.sqrt(np.maximum(values, _FLATTEST * largest) / problem.n_pulled)
         T = vectors / lengths
-        return cls(T if span is None else span @ T, vectors * lengths, span)
+        return cls(T if span is None else span @ T, np.diag(lengths), span)
 
     def metric(self, L: FloatArray, scale: float) -> FloatArray:
         """M for the L of this frame; outside the span it is ``scale`` times I."""
