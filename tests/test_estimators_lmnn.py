@@ -147,6 +147,18 @@ def test_lists_are_used_again_and_leave_no_impostor_out(monkeypatch: pytest.Monk
     assert n_found < 0.75 * 40 * n_blocks
 
 
+def test_a_radius_that_grows_while_its_row_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first row's target moves away, until a row that stays is within the radius."""
+    monkeypatch.setattr(lmnn, "_SEARCHED_PER_WEIGHED", 0)  # lists end for no other reason
+    rows = np.array([[0.0, 0.0], [0.5, 0.0], [-0.5, 0.0], [0.0, 1.4], [0.0, -1.4]])
+    labels = np.array([0, 0, 1, 1, 1])
+    asked = problem(rows, labels, n_neighbors=1)
+    for stretch in (1.0, 1.6, 2.0):
+        L = np.diag([stretch, 1.0])
+        value, expected = asked.at(L), problem(rows, labels, n_neighbors=1).at(L)
+        assert (value.objective, value.n_active) == (expected.objective, expected.n_active)
+
+
 def test_finder_finds_all_within_reach_and_few_beyond() -> None:
     rows, labels = data(200, 6)
     order = np.argsort(labels, kind="stable")
