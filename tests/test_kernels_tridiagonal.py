@@ -46,7 +46,7 @@ def test_nth_lowest_is_the_nth(seed: int, n: int) -> None:
     every, low = np.linalg.eigvalsh(T), tridiagonal.below_all(alpha, beta, n)
     for nth in range(np.count_nonzero(every < -1e-6)):
         vector, room = np.empty(n), np.empty((2, n))
-        found = tridiagonal.nth_lowest(alpha, beta, n, nth, low - 1e-9, -1e-9, vector, room)
+        found = tridiagonal.nth_lowest(alpha, beta, n, nth, low - 1e-9, -1e-9, 1e-15, vector, room)
         assert found == pytest.approx(every[nth], abs=1e-13)
         assert np.linalg.norm(vector) == pytest.approx(1.0)
         np.testing.assert_allclose(T @ vector, found * vector, atol=1e-10)

@@ -85,10 +85,20 @@ def _remove_components(basis: FloatArray, n: int, x: FloatArray) -> float:
 def _lanczos_step(
     M: FloatArray, basis: FloatArray, step: int, alpha: FloatArray, beta: FloatArray
 ) -> None:
-    """Extend the Krylov basis by one vector, not yet of unit length (that is beta)."""
-    image = basis[step + 1]
-    _times(M, basis[step], image)
-    alpha[step] = dot(basis[step], image)
+    """Extend the Krylov basis by one vector, not yet of unit length (that is beta).
+
+    In exact arithmetic only the last two vectors have a part in the new one; the pass
+    over all of them afterwards takes out what rounding put in.
+    """
+    last, image = basis[step], basis[step + 1]
+    _times(M, last, image)
+    alpha[step] = dot(last, image)
+    for i in range(image.size):
+        image[i] -= alpha[step] * last[i]
+    if step > 0:
+        before = basis[step - 1]
+        for i in range(image.size):
+            image[i] -= beta[step - 1] * before[i]
     beta[step] = _remove_components(basis, step + 1, image)
 
 
@@ -123,8 +133,8 @@ def _converged(
         return NONE_IN_SIGHT if n >= PATIENCE else FAILED
     low = below_all(alpha, beta, n)
     for k in range(found - 1, -1, -1):
-        high = -TINY * norm
-        values[k] = nth_lowest(alpha, beta, n, k, low, high, ritz[0], ritz[1:])
+        high, accuracy = -TINY * norm, 0.01 * RESIDUAL * norm
+        values[k] = nth_lowest(alpha, beta, n, k, low, high, accuracy, ritz[0], ritz[1:])
         if not exhausted and beta[n - 1] * abs(ritz[0, n - 1]) > RESIDUAL * norm:
             return FAILED
     return found
@@ -208,8 +218,9 @@ def _lowest_of_few(M: FloatArray, v: FloatArray, norm: float, room: FloatArray) 
     if n == 0 or count_below(alpha, beta, n, -TINY * norm) == 0:
         return 0.0
     low = below_all(alpha, beta, n)
-    lowest = nth_lowest(alpha, beta, n, 0, low, -TINY * norm, ritz[0], ritz[1:])
-    return float(lowest * (1.0 - 1e-9))
+    high, accuracy = -TINY * norm, 1e-9 * norm
+    lowest = nth_lowest(alpha, beta, n, 0, low, high, accuracy, ritz[0], ritz[1:])
+    return float(min(0.0, lowest + accuracy))
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)

@@ -82,6 +82,7 @@ def nth_lowest(
     nth: int,
     low: float,
     high: float,
+    accuracy: float,
     vector: FloatArray,
     room: FloatArray,
 ) -> float:
@@ -89,12 +90,13 @@ def nth_lowest(
 
     Bisection between ``low`` and ``high``; once few digits are right and no other
     eigenvalue is in the bracket, Rayleigh quotient steps, which are kept only while they
-    stay within it.
+    stay within it. ``accuracy`` is absolute: asking for more than rounding leaves of the
+    matrix would never be answered.
     """
     below_low, below_high = 0, count_below(alpha, beta, n, high)
     for _ in range(200):
         middle = 0.5 * (low + high)
-        if not low < middle < high:
+        if not low < middle < high or high - low <= accuracy:
             break
         below = count_below(alpha, beta, n, middle)
         if below > nth:
@@ -109,7 +111,7 @@ def nth_lowest(
             guess += correction
             if not low <= guess <= high:
                 break
-            if abs(correction) <= 1e-15 * abs(guess):
+            if abs(correction) <= accuracy:
                 return guess
     twisted(alpha, beta, n, high, vector, room)
     return high
