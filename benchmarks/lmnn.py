@@ -99,7 +99,7 @@ def _compare(
     trouble: str | None,
 ) -> None:
     from benchmarks.solvers import lmnn_ours as ours
-    from calipers.estimators.lmnn import LargeMargin
+    from calipers.estimators.large_margin import LargeMargin
 
     settings: dict[str, Any] = {"n_neighbors": asked.neighbors, "push_weight": asked.push_weight}
     ours.fit(X[:500], y[:500], **settings)  # compiles

@@ -17,9 +17,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.estimators import lmnn
+from calipers.estimators import large_margin
 from calipers.estimators.inputs import DataWarning
-from calipers.estimators.lmnn import LMNN, Frame, LargeMargin
+from calipers.estimators.large_margin import Finder, Frame, LargeMargin
+from calipers.estimators.lmnn import LMNN
 from calipers.metric import factor
 
 
@@ -86,13 +87,25 @@ def test_objective_is_the_definition(k: int, mu: float) -> None:
         np.testing.assert_allclose(asked.gradient(value), 2 * L @ G, rtol=1e-9, atol=1e-8)
 
 
+def test_objective_of_more_coordinates_than_are_summed_at_once() -> None:
+    rows, labels = data(30, 70)
+    for M in (0.01 * np.eye(70), *(0.001 * M for M in metrics(2, 70))):
+        objective, _, n_active = by_definition(M, rows, labels)
+        value = problem(rows, labels).at(factor(M))
+        assert value.objective == pytest.approx(objective, rel=1e-10)
+        assert value.n_active == n_active > 0
+
+
 def test_objective_does_not_depend_on_coordinates_or_origin() -> None:
-    asked, moved = problem(), problem(X + 100.0)
+    asked, moved = problem(), problem(X + 2.0**20)
+    for M in metrics(3):
+        far, near = moved.at(factor(M)), asked.at(factor(M))
+        np.testing.assert_allclose(moved.gradient(far), asked.gradient(near), rtol=1e-7, atol=1e-6)
     frame = Frame.of(moved)
     moved.change_coordinates(frame.T)
     for M in metrics(3):
         L = factor(M) @ np.linalg.inv(frame.T).T
-        assert moved.at(L).objective == pytest.approx(asked.at(factor(M)).objective, rel=1e-10)
+        assert moved.at(L).objective == pytest.approx(asked.at(factor(M)).objective, rel=1e-8)
         np.testing.assert_allclose(frame.metric(L, 1.0), M, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(frame.metric(frame.identity, 1.0), np.eye(4), atol=1e-12)
 
@@ -130,16 +143,16 @@ def walk(asked: LargeMargin, n_steps: int = 40) -> list[tuple[float, int]]:
 def test_lists_are_used_again_and_leave_no_impostor_out(monkeypatch: pytest.MonkeyPatch) -> None:
     rows, labels = data(300, 5)
     found: list[slice] = []
-    find = lmnn.Finder.find
+    find = Finder.find
 
-    def counted(self: lmnn.Finder, block: slice) -> Any:
+    def counted(self: Finder, block: slice) -> Any:
         found.append(block)
         return find(self, block)
 
-    monkeypatch.setattr(lmnn.Finder, "find", counted)
+    monkeypatch.setattr(Finder, "find", counted)
     with_lists = walk(problem(rows, labels))
     n_found = len(found)
-    monkeypatch.setattr(lmnn, "_KEPT_PAIRS", 0)
+    monkeypatch.setattr(large_margin, "_KEPT_PAIRS", 0)
     assert walk(problem(rows, labels)) == with_lists
     n_blocks = len(problem(rows, labels).blocks)
     assert n_blocks == 3
@@ -149,7 +162,7 @@ def test_lists_are_used_again_and_leave_no_impostor_out(monkeypatch: pytest.Monk
 
 def test_a_radius_that_grows_while_its_row_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first row's target moves away, until a row that stays is within the radius."""
-    monkeypatch.setattr(lmnn, "_SEARCHED_PER_WEIGHED", 0)  # lists end for no other reason
+    monkeypatch.setattr(large_margin, "_SEARCHED_PER_WEIGHED", 0)  # lists end for no other reason
     rows = np.array([[0.0, 0.0], [0.5, 0.0], [-0.5, 0.0], [0.0, 1.4], [0.0, -1.4]])
     labels = np.array([0, 0, 1, 1, 1])
     asked = problem(rows, labels, n_neighbors=1)
@@ -168,7 +181,7 @@ def test_finder_finds_all_within_reach_and_few_beyond() -> None:
     reach, allowed = np.quantile(distance, 0.1, axis=1), 0.2 * np.linalg.norm(rows, axis=1)
     reach[7] = 0.0
     for unit in (1e-30, 1.0, 1e30):
-        finder = lmnn.Finder(unit * rows, own, unit * reach, unit * allowed)
+        finder = Finder(unit * rows, own, unit * reach, unit * allowed)
         starts, columns = finder.find(slice(0, 200))
         for i in range(200):
             listed = columns[starts[i] : starts[i + 1]].tolist()
