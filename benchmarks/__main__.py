@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import compiled, growth, mining, nca, rows, speed, startup
+from benchmarks import growth, mining, nca, rows, speed, startup
 
 COMMANDS = {
     "speed": speed,
@@ -19,7 +19,6 @@ COMMANDS = {
 
 def main(words: Sequence[str] | None = None) -> list[rows.Row]:
     """Run a command; returns its rows."""
-    compiled.keep_apart()
     asked = _parser().parse_args(words)
     if asked.command == "show":
         rows.show(asked.file, _all_tables())

@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import compiled
 from benchmarks.clock import best_timed
 from benchmarks.rows import ROOT, Column, Report, describe, machine
 from calipers.arrays import FloatArray, IndexArray
@@ -179,7 +178,6 @@ def _make_environment(environment: Path) -> str | None:
 
 def main() -> None:
     """Run this benchmark by itself: ``python -m benchmarks.lmnn``."""
-    compiled.keep_apart()
     parser = argparse.ArgumentParser(prog="python -m benchmarks.lmnn", description=__doc__)
     add_arguments(parser)
     parser.add_argument("--rows", type=Path, metavar="FILE", help="default: results/lmnn.jsonl")

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from numba import njit
 
 from calipers.arrays import FloatArray, IndexArray
+from calipers.compiled import forget_stale
 from calipers.kernels.algebra import REORDER
 
 _CHUNK = 32  # coordinates summed before looking whether that is enough
@@ -136,3 +137,6 @@ def weigh(
                 for a in range(d):
                     mixed[i, a] += violated[t] * X[near, a]
     return push, n_active
+
+
+forget_stale(weigh)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from numba import njit
 
 from calipers.arrays import FloatArray, IndexArray
+from calipers.compiled import forget_stale
 from calipers.kernels.algebra import REORDER, add_outer_products, carry, dot, gather, margins
 from calipers.kernels.cholesky import SMALL, is_positive
 from calipers.kernels.parts import probability, slope, value
@@ -294,3 +295,6 @@ def _into_ball(iterate: Iterate, radius: float, margins: FloatArray) -> None:
         tally.norm *= tally.scale
         tally.floor *= tally.scale
         tally.scale = 1.0
+
+
+forget_stale(walk)

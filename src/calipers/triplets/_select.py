@@ -14,6 +14,7 @@ import numpy.typing as npt
 from numba import njit
 
 from calipers.arrays import FloatArray, IndexArray
+from calipers.compiled import forget_stale
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 ProductArray = npt.NDArray[np.floating[Any]]
@@ -186,3 +187,6 @@ def offer_tile(
             summed += _scan(products[i], (0, begin), tile, query, other)
             summed += _scan(products[i], (end, products.shape[1]), tile, query, other)
     return summed
+
+
+forget_stale(offer_tile)

@@ -5,9 +5,6 @@ of level l owns places p n / 2^l to (p + 1) n / 2^l of ``order``.  A node is lef
 its box is farther than the list's last row.  The box distance sums per-column gaps in the
 order in which distances are summed; rounding is monotone, so it never exceeds the summed
 distance of a row inside, and ties across boxes are all seen.
-
-numba's disk cache does not see a change of a function that comes from another file: whoever
-edits ``_select.insert`` should also touch this file.
 """
 
 from __future__ import annotations
