@@ -33,12 +33,19 @@ class Stopwatch:
         self.times.append(perf_counter() - self.started)
 
 
-def fit(X: FloatArray, y: IndexArray, *, n_neighbors: int, push_weight: float) -> LMNN:
+def fit(
+    X: FloatArray, y: IndexArray, *, n_neighbors: int, push_weight: float, max_iter: int = 1000
+) -> LMNN:
     """Fit, with the defaults for all else."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model: LMNN = LMNN(n_neighbors, push_weight=push_weight).fit(X, y)
+        model: LMNN = LMNN(n_neighbors, push_weight=push_weight, max_iter=max_iter).fit(X, y)
     return model
+
+
+def warm_up(X: FloatArray, y: IndexArray, *, n_neighbors: int, push_weight: float) -> None:
+    """Compile or load the code that a fit needs; the search goes by the shape of X."""
+    fit(X, y, n_neighbors=n_neighbors, push_weight=push_weight, max_iter=1)
 
 
 def seconds_down_to(
