@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import growth, mining, nca, rows, speed, startup
+from benchmarks import growth, lmnn, mining, nca, rows, speed, startup
 
 COMMANDS = {
     "speed": speed,
@@ -14,6 +14,7 @@ COMMANDS = {
     "nca": nca,
     "startup": startup,
     "mining": mining,
+    "lmnn": lmnn,
 }
 
 

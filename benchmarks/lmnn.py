@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.clock import best_timed
-from benchmarks.rows import ROOT, Column, Report, describe, machine
+from benchmarks.rows import ROOT, Column, Report
 from calipers.arrays import FloatArray, IndexArray
 from calipers.datasets import DatasetError, load
 
@@ -174,19 +174,3 @@ def _make_environment(environment: Path) -> str | None:
             return f"no environment: {lines[-1] if lines else made.returncode}"
     done.write_text("\n".join(PACKAGES))
     return None
-
-
-def main() -> None:
-    """Run this benchmark by itself: ``python -m benchmarks.lmnn``."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.lmnn", description=__doc__)
-    add_arguments(parser)
-    parser.add_argument("--rows", type=Path, metavar="FILE", help="default: results/lmnn.jsonl")
-    asked = parser.parse_args()
-    report = Report("lmnn", TABLES, file=asked.rows)
-    report.say(describe(machine()))
-    run(asked, report)
-    report.say(f"\nrows are in {report.file}")
-
-
-if __name__ == "__main__":
-    main()

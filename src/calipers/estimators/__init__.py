@@ -2,7 +2,8 @@
 
 - :mod:`~calipers.estimators.inputs`: what is checked, and said, at the boundary.
 - :mod:`~calipers.estimators.triplet_sgd`: the paper's five algorithms.
-- :mod:`~calipers.estimators.lmnn`: the batch method it compares with.
+- :mod:`~calipers.estimators.large_margin`: the objective of the batch method it compares
+  with, and :mod:`~calipers.estimators.lmnn`: the method.
 - :mod:`~calipers.estimators.euclidean`: no learning at all.
 """
 
