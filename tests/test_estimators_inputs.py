@@ -40,7 +40,7 @@ REFUSED_BY_FIT: dict[str, tuple[Any, Any, type[Exception], str]] = {
         np.full(30, "cat"),
         ValueError,
         "TripletSGD needs rows of at least 2 classes, got 1 class ('cat'): pass labels with "
-        "more than one class, or your own triplets to fit_triplets.",
+        "more than one class, or your own triplets to TripletSGD.fit_triplets.",
     ),
     "no class repeats": (
         X,
@@ -364,8 +364,12 @@ def test_any_array_gives_the_same_metric_and_is_left_alone(kind: str) -> None:
     before = np.array(given)
     fitted = small(**settings).fit(given, WHOLE_LABELS)
     expected = small(**settings).fit(WHOLE, WHOLE_LABELS)
-    np.testing.assert_array_equal(fitted.components_, expected.components_)
-    np.testing.assert_allclose(fitted.transform(given), expected.transform(WHOLE), rtol=1e-12)
+    # float32 has a compiled loop of its own, whose sums the compiler may order otherwise
+    tolerance = 1e-9 if kind == "float32" else 0.0
+    np.testing.assert_allclose(
+        fitted.components_, expected.components_, rtol=tolerance, atol=tolerance
+    )
+    np.testing.assert_allclose(fitted.transform(given), expected.transform(WHOLE), rtol=1e-8)
     np.testing.assert_array_equal(np.array(given), before)
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import _fit_context
-from sklearn.utils.validation import validate_data
 
 from calipers.estimators import inputs
 from calipers.metric import MahalanobisMixin
@@ -54,8 +53,7 @@ class Euclidean(MahalanobisMixin):
         Euclidean
             The fitted estimator.
         """
-        inputs.refuse_sparse(type(self).__name__, X)
-        rows = validate_data(self, X, dtype=[np.float64, np.float32])
+        rows = inputs.dense_rows(self, X)
         self.components_ = np.eye(rows.shape[1])
         self.n_updates_ = 0
         return self

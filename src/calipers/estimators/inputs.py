@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
 from sklearn.utils._param_validation import InvalidParameterError
+from sklearn.utils.validation import validate_data
 
 from calipers.arrays import IndexArray
 from calipers.triplets import usable_anchors
@@ -17,6 +18,7 @@ from calipers.triplets import usable_anchors
 LARGEST_VALUE = 1e75  # beyond it fourth powers of differences overflow float64
 SMALLEST_VALUE = 1e-75
 MOST_ROWS_COMPARED = 10_000
+_DENSE: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C"}
 
 
 class DataWarning(UserWarning):
@@ -35,12 +37,26 @@ def check_name(owner: str, parameter: str, name: str, allowed: tuple[str, ...]) 
     )
 
 
-def refuse_sparse(owner: str, X: Any) -> None:
-    """Raise if X is sparse: differences of sparse rows would be dense in most data."""
+def dense_rows(estimator: Any, X: Any) -> npt.NDArray[Any]:
+    """X as every learner takes it; sparse rows are refused, their differences are dense."""
+    _refuse_sparse(estimator, X)
+    rows: npt.NDArray[Any] = validate_data(estimator, X, **_DENSE)
+    return rows
+
+
+def dense_labelled(estimator: Any, X: Any, y: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """X and its labels as every learner takes them."""
+    _refuse_sparse(estimator, X)
+    rows, labels = validate_data(estimator, X, y, **_DENSE, ensure_min_samples=2)
+    return rows, labels
+
+
+def _refuse_sparse(estimator: Any, X: Any) -> None:
     if issparse(X):
         raise TypeError(
-            f"{owner} needs a dense X, got a sparse {type(X).__name__} of shape {X.shape}: reduce "
-            "it first, e.g. with sklearn.decomposition.TruncatedSVD, or pass X.toarray()."
+            f"{type(estimator).__name__} needs a dense X, got a sparse {type(X).__name__} of shape "
+            f"{X.shape}: reduce it first, e.g. with sklearn.decomposition.TruncatedSVD, or pass "
+            "X.toarray()."
         )
 
 
@@ -105,7 +121,7 @@ def encode_labels(owner: str, y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], In
     if len(classes) < 2:
         raise ValueError(
             f"{owner} needs rows of at least 2 classes, got 1 class ({classes.tolist()[0]!r}): "
-            "pass labels with more than one class, or your own triplets to fit_triplets."
+            "pass labels with more than one class, or your own triplets to TripletSGD.fit_triplets."
         )
     if len(usable_anchors(labels)) == 0:
         raise ValueError(

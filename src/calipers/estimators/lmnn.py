@@ -18,7 +18,6 @@ from sklearn.base import _fit_context
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import validate_data
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators import inputs
@@ -227,10 +226,7 @@ class LMNN(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
         """
         started = perf_counter()
         owner = type(self).__name__
-        inputs.refuse_sparse(owner, X)
-        rows, labels_given = validate_data(
-            self, X, y, dtype=[np.float64, np.float32], order="C", ensure_min_samples=2
-        )
+        rows, labels_given = inputs.dense_labelled(self, X, y)
         self.notes_ = inputs.check_magnitude(rows)
         inputs.check_differences(float(np.ptp(rows, axis=0).max()) ** 2)
         inputs.check_components(owner, self.n_components, rows.shape[1])

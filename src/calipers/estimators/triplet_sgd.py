@@ -14,7 +14,7 @@ from sklearn.base import _fit_context
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from calipers import recipes
 from calipers.arrays import FloatArray, IndexArray
@@ -204,8 +204,7 @@ class TripletSGD(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
             The fitted estimator.
         """
         started = perf_counter()
-        inputs.refuse_sparse(type(self).__name__, X)
-        rows, labels_given = validate_data(self, X, y, **_DENSE, ensure_min_samples=2)
+        rows, labels_given = inputs.dense_labelled(self, X, y)
         self._check_settings(rows)
         owner = type(self).__name__
         self.classes_, labels = inputs.encode_labels(owner, labels_given)
@@ -236,8 +235,7 @@ class TripletSGD(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
             The fitted estimator.
         """
         started = perf_counter()
-        inputs.refuse_sparse(type(self).__name__, X)
-        rows = validate_data(self, X, **_DENSE)
+        rows = inputs.dense_rows(self, X)
         self._check_settings(rows)
         source = GivenTriplets(check_triplets(triplets, len(rows)))
         _, *solver_rngs = self._streams()
@@ -387,6 +385,3 @@ class TripletSGD(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
         self.notes_ = inputs.check_magnitude(X)
         inputs.check_radius(owner, self.radius, X.shape[1])
         inputs.check_components(owner, self.n_components, X.shape[1])
-
-
-_DENSE: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C"}
