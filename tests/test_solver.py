@@ -191,23 +191,42 @@ def test_one_step_from_any_metric(d: int, batch_size: int, length: float) -> Non
         assert np.linalg.eigvalsh(solver.last)[0] >= -1e-10 * size, name
 
 
-def test_where_lanczos_gives_up_the_full_decomposition_steps_in() -> None:
-    """A matrix whose lowest pair is not found within the steps allowed."""
+def crowded(d: int) -> tuple[FloatArray, FloatArray]:
+    """A metric and a direction whose lowest pair takes many steps to find."""
+    return np.diag(np.linspace(0.0, 1.0, d) ** 2), np.full(d, 0.005)
+
+
+def test_where_lanczos_gives_up_inverses_step_in() -> None:
     from calipers.kernels import spectrum
 
     d = 200
-    values = np.linspace(0.0, 1.0, d) ** 2
-    M, v = np.diag(values), np.full(d, 0.005)
+    M, v = crowded(d)
     changed = M - np.outer(v, v)
     norm = float(np.linalg.norm(changed))
     basis = np.empty((spectrum.MAX_STEPS + 1, d))
-    found = spectrum.lanczos_negative(changed, v, norm, np.empty(1), np.empty((1, d)), basis)
-    assert found == spectrum.FAILED
+    found, _ = spectrum.seen_directly(changed, v, norm, np.empty(1), np.empty((1, d)), basis)
+    assert found == 0
     solver = Settings("sgd", L=1e-9, eta=2.0).solver(d)
     set_iterate(solver, M)
     solver.advance(np.stack([v, np.zeros(d), v]), np.array([[0, 1, 2]]))
     assert_same_matrix(solver.last, project(changed, 1000.0), 1e-10)
     assert solver.iterate.tally[0]["projections"] == 1
+
+
+@pytest.mark.parametrize("d", [3, 60, 110])
+def test_where_nothing_is_seen_the_full_decomposition_steps_in(d: int) -> None:
+    """Two equal eigenvalues become negative; the sum of the directions shows one of them."""
+    M = np.eye(d)
+    X = 2.0 * np.eye(d)[:3]
+    X[2] = 0.0
+    triplets = np.array([[2, 0, 2], [2, 1, 2]])
+    solver = Settings("mini-sgd", batch_size=2, batch_sum=True, L=1e-12, eta=2.0).solver(d)
+    set_iterate(solver, M)
+    solver.advance(X, triplets)
+    expected = np.eye(d)
+    expected[0, 0] = expected[1, 1] = 0.0
+    assert_same_matrix(solver.last, expected, 1e-10)
+    assert solver.iterate.tally[0]["negatives"] == 2
 
 
 @pytest.mark.parametrize("gap", [0.0, 1e-12, 1e-8, 1e-5, 1e-3, 0.01, 0.1])

@@ -21,10 +21,12 @@ from calipers.compiled import forget_stale
 from calipers.kernels.algebra import REORDER, add_outer_products, carry, dot, gather, margins
 from calipers.kernels.cholesky import SMALL, is_positive
 from calipers.kernels.parts import probability, slope, value
-from calipers.kernels.spectrum import all_negative, some_negative
+from calipers.kernels.spectrum import all_negative, seen_directly, seen_inverted
 
 NIL = 1e-16  # a step shorter than NIL * norm of M is lost in rounding: counted, not taken
 SMALLEST_SCALE = 1e-4  # below it the scale is multiplied into M
+UNSEEN = 1e-5  # share of the norm that a negative eigenvalue not seen by Lanczos may have
+ATTEMPTS = 6  # to find such, before a full eigendecomposition
 
 TALLY = np.dtype(
     [
@@ -256,14 +258,25 @@ def _cut_off(
     """Cut off the negative eigenvalues of M, of which there are at most ``len(values)``.
 
     Adds ``|value| q q'`` for every negative pair; ``vectors`` holds ``sqrt(|value|) q``.
-    Fewer than could be are believed only if a Cholesky factorisation agrees.
+    Fewer than could be are believed only if a Cholesky factorisation agrees; else there
+    are more, so small that the Lanczos process has not met them.
     """
-    found = some_negative(M, start, tally.norm, values, vectors, room.basis, room.square)
+    found, rest = seen_directly(M, start, tally.norm, values, vectors, room.basis)
     _lift(M, tally, values[:found], vectors[:found], signs[:found])
-    if found < values.size and not is_positive(M, 1e-12 * tally.norm, room.square):
-        more = all_negative(M, tally.norm, values[found:], vectors[found:])
-        new = slice(found, found + more)
-        _lift(M, tally, values[new], vectors[new], signs[new])
+    attempts = ATTEMPTS
+    while found < values.size and attempts >= 0:
+        if rest == 0.0:
+            if is_positive(M, 1e-12 * tally.norm, room.square):
+                break
+            rest = -UNSEEN * tally.norm
+        v, q = values[found:], vectors[found:]
+        if attempts > 0:
+            more, rest = seen_inverted(M, start, tally.norm, rest, v, q, room.basis, room.square)
+            attempts = attempts - 1 if more > 0 else 0
+        else:
+            more = all_negative(M, tally.norm, v, q)
+            attempts = -1
+        _lift(M, tally, v[:more], q[:more], signs[found : found + more])
         found += more
     return found
 
