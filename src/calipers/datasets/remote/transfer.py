@@ -59,6 +59,10 @@ def _tag_path(part: Path) -> Path:
     return part.with_name(f"{part.name}.tag")
 
 
+def _size(part: Path) -> int:
+    return part.stat().st_size if part.exists() else 0
+
+
 def discard(part: Path) -> None:
     """Remove a partial file and its tag."""
     part.unlink(missing_ok=True)
@@ -70,22 +74,21 @@ def fetch(
 ) -> None:
     """Fetch an address into ``part``, from where an earlier attempt was cut.
 
-    A connection that is cut is opened again as long as each brings something new.
+    A connection that is cut is opened again, as long as each brings something new.
 
     Raises
     ------
     TransferError
         No network, no such file, or silence; what came stays for the next time.
     """
-    reached = -1
+    reached = _size(part)
     for _ in range(_MOST_CUTS):
         try:
             _attempt(url, part, name=name, report=report, timeout=timeout)
         except _CutError:
-            size = part.stat().st_size if part.exists() else 0
-            if size <= reached:
+            if _size(part) < reached + _LEAST:
                 raise
-            reached = size
+            reached = _size(part)
         else:
             _tag_path(part).unlink(missing_ok=True)
             return
@@ -95,7 +98,7 @@ def fetch(
 def _attempt(url: str, part: Path, *, name: str, report: Report | None, timeout: float) -> None:
     """Open one connection and write what it brings."""
     tag = _Tag.of(part)
-    start = part.stat().st_size if tag and tag.url == url and tag.mark and part.exists() else 0
+    start = _size(part) if tag and tag.url == url and tag.mark else 0
     with _response(url, start, tag.mark if tag else "", timeout) as response:
         if response.status != 206:  # the server sends it whole: new version, or no ranges
             start = 0
