@@ -102,6 +102,14 @@ def test_a_new_version_is_not_glued_to_the_old_one(server: FileServer, tmp_path:
     assert fetched(source(tmp_path, server.url("x.data"))).read_bytes() == new
 
 
+def test_the_part_of_one_home_is_not_glued_to_another(server: FileServer, tmp_path: Path) -> None:
+    server.behaviour.files["old/x.data"] = CONTENT[::-1]
+    server.behaviour.cuts = [300_000, 0]
+    urls = server.url("old/x.data"), server.url("x.data")
+    assert fetched(source(tmp_path, *urls)).read_bytes() == CONTENT
+    assert server.behaviour.asked[-1] == ("/x.data", "")
+
+
 @pytest.mark.parametrize("tag", ["", 'W/"weak"'])
 def test_without_a_mark_of_the_version_it_begins_anew(
     server: FileServer, tmp_path: Path, tag: str
@@ -150,8 +158,8 @@ def test_the_checksum_is_that_of_the_plain_content(server: FileServer, tmp_path:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("folder/x.data", CONTENT)
-    server.behaviour.files["x+y.zip"] = packed.getvalue()
-    path = fetched(source(tmp_path, server.url("x%2By.zip"), server.url("x+y.zip"), sha256=SHA))
+    server.behaviour.files["x%2By.zip"] = packed.getvalue()
+    path = fetched(source(tmp_path, server.url("x%2By.zip"), sha256=SHA))
     assert path.name == "x+y.zip"
 
 

@@ -46,14 +46,15 @@ def letter(path: Path) -> Split:
     X, y = _text(path, "letter-recognition.data", uci.letter)
     n = SIZES["letter"].n_train
     train, test = Table(X[:n] / 7.5 - 1, y[:n]), Table(X[n:] / 7.5 - 1, y[n:])
-    return _standard(train, test, SIZES["letter"], path)
+    return _standard(train, test, SIZES["letter"], (path, path))
 
 
 def isolet(training: Path, testing: Path) -> Split:
     """Read isolet1+2+3+4.data and isolet5.data."""
     parse = partial(uci.class_last, n_features=617)
     train = _text(training, "isolet1+2+3+4.data", parse)
-    return _standard(train, _text(testing, "isolet5.data", parse), SIZES["isolet"], training)
+    test = _text(testing, "isolet5.data", parse)
+    return _standard(train, test, SIZES["isolet"], (training, testing))
 
 
 def poker(training: Path, testing: Path) -> Split:
@@ -61,7 +62,7 @@ def poker(training: Path, testing: Path) -> Split:
     parse = partial(uci.class_last, n_features=10)
     train = _text(training, "poker-hand-testing.data", parse)
     test = _text(testing, "poker-hand-training-true.data", parse)
-    return _standard(train, test, SIZES["poker"], training)
+    return _standard(train, test, SIZES["poker"], (training, testing))
 
 
 def from_libsvm(training: Path, testing: Path, *, files: tuple[str, str], size: Size) -> Split:
@@ -73,7 +74,7 @@ def from_libsvm(training: Path, testing: Path, *, files: tuple[str, str], size: 
             for path, file in zip((training, testing), files, strict=True)
         )
     )
-    return _standard(train, test, size, training)
+    return _standard(train, test, size, (training, testing))
 
 
 @cache
@@ -164,11 +165,11 @@ def _whole(data: Table, name: str, path: Path) -> Table:
     return data
 
 
-def _standard(train: Table, test: Table, size: Size, path: Path) -> Split:
+def _standard(train: Table, test: Table, size: Size, paths: tuple[Path, Path]) -> Split:
     """Return both parts if they are as large as they should be."""
-    _expect(len(train.y), size.n_train, "training rows", path)
-    _expect(len(test.y), size.n_test, "test rows", path)
-    _expect_columns_and_classes(train, size, path)
+    _expect(len(train.y), size.n_train, "training rows", paths[0])
+    _expect(len(test.y), size.n_test, "test rows", paths[1])
+    _expect_columns_and_classes(train, size, paths[0])
     return Split(train.X, train.y, test.X, test.y)
 
 

@@ -49,7 +49,7 @@ def class_last(text: str, *, n_features: int) -> Table:
 
 def _numbers(text: str, *, n_columns: int, delimiter: str | None) -> FloatArray:
     """Read a rectangle of numbers; only a bad one is looked at line by line."""
-    lines = text.splitlines()
+    lines = _lines(text)
     try:
         cells = np.loadtxt(lines, delimiter=delimiter, comments=None, ndmin=2)
         if cells.shape[1] == n_columns and np.isfinite(cells).all():
@@ -61,16 +61,21 @@ def _numbers(text: str, *, n_columns: int, delimiter: str | None) -> FloatArray:
         for cell in line.split(delimiter):
             if not is_number(cell):
                 raise MalformedError(number, f"{cell.strip()!r} is not a number")
-    raise MalformedError(0, "there are no lines")
+    raise MalformedError(0, "it is not a table of numbers")
 
 
 def _cells(text: str, *, n_columns: int, delimiter: str) -> npt.NDArray[np.str_]:
     """Read a rectangle of words."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    _check_width(text.splitlines(), n_columns, delimiter)
-    if not lines:
+    lines = _lines(text)
+    _check_width(lines, n_columns, delimiter)
+    return np.char.strip(np.array([line.split(delimiter) for _, line in numbered(lines)]))
+
+
+def _lines(text: str) -> list[str]:
+    lines = text.splitlines()
+    if not any(line.strip() for line in lines):
         raise MalformedError(0, "there are no lines")
-    return np.char.strip(np.array([line.split(delimiter) for line in lines]))
+    return lines
 
 
 def _check_width(lines: Sequence[str], n_columns: int, delimiter: str | None) -> None:
