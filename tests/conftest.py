@@ -31,6 +31,7 @@ def no_network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Nothing is downloaded and no cache of the user's is read, unless a test asks for it."""
     monkeypatch.setenv("CALIPERS_OFFLINE", "1")
     monkeypatch.setenv("CALIPERS_CACHE", str(tmp_path / "no-cache"))
+    monkeypatch.setenv("no_proxy", "127.0.0.1")  # for the servers that tests start
 
 
 @pytest.fixture(scope="session")

@@ -231,6 +231,18 @@ def test_a_data_set_that_is_nowhere_is_downloaded_once(
     assert datasets.require("poker", download=False) == datasets.require("poker")
 
 
+def test_only_the_file_that_is_not_here_is_downloaded(
+    online: FileServer, sizes: dict[str, Size], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = table(10, 10, 3, high=14)
+    file = "poker-hand-testing.data"
+    write(tmp_path / file, write_as.poker_data(X[:6], y[:6]))
+    monkeypatch.setitem(HOMES, file, Home(file, (online.url("gone"),)))
+    online.behaviour.files["poker.zip"] = poker_archive()
+    np.testing.assert_array_equal(load("poker", tmp_path).X_train, X[:6])
+    assert [path for path, _ in online.behaviour.asked] == ["/poker.zip"]
+
+
 def test_a_stand_in_will_do_until_the_original_is_here(
     online: FileServer, sizes: dict[str, Size], tmp_path: Path
 ) -> None:

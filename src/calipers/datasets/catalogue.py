@@ -150,13 +150,12 @@ def _find(
                 return form, found
     if forbidden:
         raise DatasetError(_missing(name, here))
-    everywhere: list[Source] = [*here, Download(cache, report)]
-    return described.original, [_path(file, everywhere) for file in described.original.files]
+    homes = Download(cache, report)
+    return described.original, [_path(file, here, homes) for file in described.original.files]
 
 
-def _path(file: str, sources: list[Source]) -> Path:
-    """Path of a file that is here or has a home."""
-    *here, homes = sources
+def _path(file: str, here: list[Source], homes: Download) -> Path:
+    """Path of one file of an original: what is here already is not downloaded again."""
     path = first_path(names_of(file), here) or homes.path_of(file)
     if path is None:
         raise DatasetError(f"{file} has no public home that is known.")
