@@ -98,17 +98,18 @@ def test_a_missing_file_is_told_before_any_work(tmp_path: Path) -> None:
 
 
 def test_downloads_move_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    untouched = Untouched()
+
     class AskedError(Exception):
         pass
 
     def require(name: str, *, report: object, **_: object) -> None:
-        assert report == meter.download
+        assert report == untouched.download
         raise AskedError(name)
 
-    meter = Untouched()
     monkeypatch.setattr("calipers.datasets.require", require)
     with pytest.raises(AskedError, match="dna"):
-        next(fingerprint.run({"dna": 1}, meter=meter))
+        next(fingerprint.run({"dna": 1}, meter=untouched))
 
 
 @needs_data
