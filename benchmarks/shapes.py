@@ -67,10 +67,10 @@ def data_set(name: str, *, data_dir: str | os.PathLike[str] | None = None, shrin
     """The training part of a data set, or a stand-in; ``shrink`` divides its rows."""
     if name not in NEVER_READ and sources_for(data_dir):
         try:
-            require(name, data_dir=data_dir)
+            require(name, data_dir=data_dir, download=False)
         except DatasetError:
             return stand_in(name, shrink=shrink)
-        data = load(name, data_dir=data_dir)
+        data = load(name, data_dir=data_dir, download=False)
         n = len(data.X_train) // shrink
         return Data(name, data.X_train[:n], data.y_train[:n], data.note)
     return stand_in(name, shrink=shrink)

@@ -1,4 +1,4 @@
-"""What every test may use: the data folder, and how hard hypothesis looks.
+"""What every test may use: the data folder, no network, and how hard hypothesis looks.
 
 ``pytest --hypothesis-profile=long`` looks longer and elsewhere at every run.
 """
@@ -24,6 +24,14 @@ settings.register_profile(
     "long", settings.get_profile("quick"), max_examples=2000, derandomize=False
 )
 settings.load_profile("quick")
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nothing is downloaded and no cache of the user's is read, unless a test asks for it."""
+    monkeypatch.setenv("CALIPERS_OFFLINE", "1")
+    monkeypatch.setenv("CALIPERS_CACHE", str(tmp_path / "no-cache"))
+    monkeypatch.setenv("no_proxy", "127.0.0.1")  # for the servers that tests start
 
 
 @pytest.fixture(scope="session")

@@ -85,21 +85,22 @@ def test_an_unknown_name_gets_the_nearest() -> None:
     assert sentence("zzz").startswith("Unknown data set 'zzz': known are digits, iris,")
 
 
-def test_a_folder_that_was_not_given(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_are_nowhere_while_downloads_are_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = str(tmp_path / "no-cache")
     monkeypatch.delenv("CALIPERS_DATA", raising=False)
     assert sentence("dna") == (
-        "Data set 'dna' is read from dna.npz in a folder of yours: name the folder with "
-        "--data-dir (data_dir= in Python) or in the variable CALIPERS_DATA."
+        f"Data set 'dna' needs dna.npz or dna.scale + dna.scale.t, which is not in {cache!r}: "
+        "put it there, name its folder with --data-dir (data_dir= in Python) or in the variable "
+        "CALIPERS_DATA, or allow the download, which download=False or CALIPERS_OFFLINE forbids."
     )
+    assert f"which is not in {str(tmp_path)!r} or {cache!r}: put" in sentence("dna", tmp_path)
 
 
-def test_a_folder_or_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     nowhere = tmp_path / "nowhere"
     assert sentence("dna", nowhere) == f"The data folder {str(nowhere)!r} does not exist."
-    assert sentence("dna", tmp_path) == (
-        f"Data set 'dna' needs the file dna.npz, which is not in {str(tmp_path)!r}: "
-        "put it there or name another folder."
-    )
 
 
 def test_splits_that_do_not_exist(tmp_path: Path) -> None:

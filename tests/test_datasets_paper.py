@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+from pathlib import Path
+
 import numpy as np
 import pytest
+from scipy.io import savemat
+from scipy.sparse import csr_matrix
 
+import original_files as write_as
 from calipers import datasets
+from calipers.datasets import originals, paper, stored
+from calipers.datasets.remote.homes import HOMES
 from calipers.evaluation import split_error
 from calipers.experiments.published import SIZES
 from data_folder import FOLDER, needs_data
@@ -43,3 +51,58 @@ def test_tdt30_is_reduced_once_per_process() -> None:
 def test_euclidean_error(name: str, error: float) -> None:
     found = 100 * split_error(datasets.load(name, data_dir=FOLDER))
     assert found == pytest.approx(error, abs=0.005)
+
+
+def originals_of(name: str) -> dict[str, bytes]:
+    """The original files of a data set, written anew from the data folder."""
+    with np.load(FOLDER / f"{name}.npz") as file:
+        arrays = {key: file[key] for key in file.files}
+    if name == "semeion":
+        return {"semeion.data": write_as.semeion_data(arrays["X"], arrays["y"])}
+    if name == "connect4":
+        codes = np.select([arrays["X"] == 0, arrays["X"] == -1], [1, 2], default=3)
+        return {"connect-4.data": write_as.connect4_data(codes, arrays["y"])}
+    if name == "poker":
+        content = write_as.poker_data(arrays["X_test"], arrays["y_test"])
+        return {"poker-hand-training-true.data": content}
+    parts = [(arrays[f"X_{part}"], arrays[f"y_{part}"]) for part in ("train", "test")]
+    if name == "letter":
+        X, y = (np.concatenate(both) for both in zip(*parts, strict=True))
+        return {"letter-recognition.data": write_as.letter_data(X, y)}
+    form = write_as.isolet_data if name == "isolet" else write_as.libsvm_data
+    files = paper.SETS[name].original.files
+    return {file: form(*part) for file, part in zip(files, parts, strict=True)}
+
+
+@pytest.mark.parametrize("name", ["semeion", "letter", "connect4", "poker"])
+def test_the_folder_holds_the_published_files(name: str) -> None:
+    """Written anew as its home has it, each file has the checksum that is known of it."""
+    for file, content in originals_of(name).items():
+        assert hashlib.sha256(content).hexdigest() == HOMES[file].sha256
+
+
+@pytest.mark.parametrize("name", ["semeion", "letter", "connect4", "dna", "isolet", "pendigits"])
+def test_original_files_give_the_same_data(name: str, tmp_path: Path) -> None:
+    for file, content in originals_of(name).items():
+        (tmp_path / file).write_bytes(content)
+    ours, theirs = (datasets.load(name, data_dir=folder) for folder in (tmp_path, FOLDER))
+    np.testing.assert_allclose(ours.X_train, theirs.X_train, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(ours.X_test, theirs.X_test, rtol=0, atol=1e-7)
+    np.testing.assert_array_equal(ours.y_train, theirs.y_train)
+    np.testing.assert_array_equal(ours.y_test, theirs.y_test)
+
+
+def test_tdt30_from_its_original_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the counts are compared: their reduction is the same code and takes ten seconds."""
+    for module in (originals, stored):
+        monkeypatch.setattr(module, "principal_components", lambda X: X[:, :200].toarray())
+        monkeypatch.setattr(module, "tdt30", module.tdt30.__wrapped__)
+    with np.load(FOLDER / "tdt30.npz") as file:
+        parts = (file["data"].astype(float), file["indices"], file["indptr"])
+        counts = csr_matrix(parts, shape=tuple(file["shape"].tolist()))
+        savemat(tmp_path / "TDT2.mat", {"fea": counts, "gnd": file["y"][:, None]})
+    ours, theirs = originals.tdt30(tmp_path / "TDT2.mat"), stored.tdt30(FOLDER / "tdt30.npz")
+    np.testing.assert_array_equal(ours.X, theirs.X)
+    np.testing.assert_array_equal(ours.y, theirs.y)

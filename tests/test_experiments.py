@@ -44,6 +44,21 @@ def test_published_tables_cover_the_same_ten_data_sets() -> None:
     assert all(list(table) == list(published.SIZES) for table in tables)
 
 
+def test_a_download_has_a_bar_while_it_lasts() -> None:
+    console = terminal()
+    with meter(1, console=console) as bar:
+        bar.download("isolet.zip", 250, 1000)
+        bar.download("poker.zip", 10, None)
+        progress = bar._progress
+        tasks = {task.description: task for task in progress.tasks}
+        assert tasks["downloading isolet.zip"].percentage == 25
+        assert tasks["downloading poker.zip"].total is None
+        bar.download("isolet.zip", 1000, 1000)
+        assert "downloading isolet.zip" not in {task.description for task in progress.tasks}
+        progress.refresh()
+    assert "downloading poker.zip" in shown(console)
+
+
 def test_finished_leaves_of_a_fit_make_one() -> None:
     parts: list[float] = []
     callback = FitAdvance(parts.append)

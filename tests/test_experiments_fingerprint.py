@@ -93,8 +93,23 @@ class Untouched(Meter):
 def test_a_missing_file_is_told_before_any_work(tmp_path: Path) -> None:
     (tmp_path / "dna.npz").touch()
     rows = fingerprint.run({"dna": 1, "letter": 1}, data_dir=str(tmp_path), meter=Untouched())
-    with pytest.raises(DatasetError, match=r"needs the file letter\.npz"):
+    with pytest.raises(DatasetError, match=r"needs letter\.npz or letter-recognition\.data, which"):
         next(rows)
+
+
+def test_downloads_move_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    untouched = Untouched()
+
+    class AskedError(Exception):
+        pass
+
+    def require(name: str, *, report: object, **_: object) -> None:
+        assert report == untouched.download
+        raise AskedError(name)
+
+    monkeypatch.setattr("calipers.datasets.require", require)
+    with pytest.raises(AskedError, match="dna"):
+        next(fingerprint.run({"dna": 1}, meter=untouched))
 
 
 @needs_data

@@ -114,7 +114,9 @@ def _add_fingerprint(commands: argparse._SubParsersAction[_Parser]) -> None:
         "tolerance is exceeded.",
     )
     fingerprint.add_argument(
-        "--data-dir", metavar="DIR", help="folder with the .npz files (default: $CALIPERS_DATA)"
+        "--data-dir",
+        metavar="DIR",
+        help="folder with the data (default: $CALIPERS_DATA); what is not there is downloaded",
     )
     fingerprint.add_argument(
         "--datasets", nargs="+", metavar="NAME", help="only these, for example: semeion dna"

@@ -3,9 +3,14 @@
 Map of this package, in reading order:
 
 - `split`: what a data set is once loaded, and how numbered 70/30 splits are drawn;
-- `sources`: where files come from (a folder given by the user);
+- `table1`: what each of the paper's data sets must measure;
+- `sources`: where files come from, and a folder of the user's as the first such place;
+- `formats`: packings, texts and tables in which data sets are published;
+- `remote`: public homes, the cache folder and the download between them;
 - `embedded`: the small sets that come with scikit-learn;
-- `paper`: the sets of the paper, with the features it used;
+- `reduce`: documents in 200 dimensions;
+- `stored`, `originals`: the sets of the paper from .npz files and from the original ones;
+- `paper`: which files make which set;
 - `catalogue`: all of them by name.
 """
 

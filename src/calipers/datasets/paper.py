@@ -2,26 +2,25 @@
 
 The paper does not say how features were coded. What is used here was found by matching the
 number of updates of AS-SGD, which depends on nothing else once the triplets are fixed:
-values as they are in the public files, except that letter is scaled to [-1, 1], tdt30 is
-reduced to 200 dimensions, and connect4's squares b / o / x are numbered 1 / 2 / 3.
+values as they are in the public files, except that letter is scaled to [-1, 1], tdt30 and
+rcv20 are reduced to 200 dimensions (as the paper says), and connect4's squares b / o / x
+are numbered 1 / 2 / 3.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
+from functools import partial
 
-import numpy as np
-
-from calipers.datasets.split import Split, Table, features, labels
-from calipers.threads import single_threaded_blas
+from calipers.datasets import originals, stored
+from calipers.datasets.split import Split, Table
+from calipers.datasets.table1 import SIZES, Size
 
 
 @dataclass(frozen=True)
-class Stored:
-    """How a data set is read from files.
+class Form:
+    """Files that a data set can be read from.
 
     Attributes
     ----------
@@ -31,91 +30,114 @@ class Stored:
         Takes one path per file.
     note : str
         What a reader of results should know.
-    has_standard_split : bool
-        Whether ``read`` gives a `Split` and not a `Table`.
+    complete : bool
+        Whether it is the data set of the paper and not a part or a simulation.
     """
 
     files: tuple[str, ...]
     read: Callable[..., Split | Table]
     note: str = ""
+    complete: bool = True
+
+
+@dataclass(frozen=True)
+class Described:
+    """A data set in all its forms.
+
+    Attributes
+    ----------
+    original : Form
+        The files of its public home, which can be downloaded.
+    npz : Form or None
+        The compact form of a folder of the user's.
+    has_standard_split : bool
+        Whether the original has its own training and test part.
+    """
+
+    original: Form
+    npz: Form | None = None
     has_standard_split: bool = False
 
-
-def _whole(path: Path) -> Table:
-    with np.load(path) as stored:
-        return Table(features(stored["X"]), labels(stored["y"]))
-
-
-def _standard(path: Path) -> Split:
-    with np.load(path) as stored:
-        return Split(
-            features(stored["X_train"]),
-            labels(stored["y_train"]),
-            features(stored["X_test"]),
-            labels(stored["y_test"]),
-        )
+    @property
+    def forms(self) -> tuple[Form, ...]:
+        """The forms in the order in which they are looked for: complete ones first."""
+        if self.npz is None:
+            return (self.original,)
+        if self.npz.complete:
+            return (self.npz, self.original)
+        return (self.original, self.npz)
 
 
-def _letter(path: Path) -> Split:
-    """Scale 0..15 to [-1, 1], as LIBSVM's letter.scale."""
-    raw = _standard(path)
-    return Split(raw.X_train / 7.5 - 1, raw.y_train, raw.X_test / 7.5 - 1, raw.y_test)
+def _libsvm(training: str, testing: str, size: Size, note: str = "") -> Form:
+    files = (training, testing)
+    return Form(files, partial(originals.from_libsvm, files=files, size=size), note)
 
 
-def _connect4(path: Path) -> Table:
-    """Turn the squares b / o / x, stored as 0 / -1 / 1, into 1 / 2 / 3."""
-    X, y = _whole(path)
-    return Table(np.select([X == 0, X == -1], [1.0, 2.0], default=3.0), y)
-
-
-@cache
-def _tdt30(path: Path) -> Table:
-    """Reduce raw term counts to 200 dimensions by PCA on all documents, once per process."""
-    from scipy.sparse import csr_matrix
-    from sklearn.decomposition import PCA
-
-    with np.load(path) as stored:
-        shape = tuple(stored["shape"].tolist())
-        parts = (features(stored["data"]), stored["indices"].astype(np.int32), stored["indptr"])
-        y = labels(stored["y"])
-    pca = PCA(n_components=200, svd_solver="arpack", random_state=0)
-    with single_threaded_blas():
-        reduced = pca.fit_transform(csr_matrix(parts, shape=shape))
-    return Table(features(reduced), y)
-
-
-def _poker(simulated: Path, tested: Path) -> Split:
-    train = _whole(simulated)
-    with np.load(tested) as stored:
-        return Split(train.X, train.y, features(stored["X_test"]), labels(stored["y_test"]))
-
-
-def _protein(path: Path) -> Table:
-    """Turn the stored hundredths back into their decimals."""
-    X, y = _whole(path)
-    return Table(X / 100, y)
-
-
-SETS: dict[str, Stored] = {
-    "semeion": Stored(("semeion.npz",), _whole),
-    "dna": Stored(("dna.npz",), _standard, has_standard_split=True),
-    "isolet": Stored(("isolet.npz",), _standard, has_standard_split=True),
-    "tdt30": Stored(("tdt30.npz",), _tdt30),
-    "letter": Stored(("letter.npz",), _letter, has_standard_split=True),
-    "protein": Stored(
-        ("protein_val.npz",),
-        _protein,
-        "only the validation part: 2,871 of 24,387 rows, not the paper's split",
+SETS: dict[str, Described] = {
+    "semeion": Described(
+        Form(("semeion.data",), originals.semeion),
+        Form(("semeion.npz",), stored.whole),
     ),
-    "connect4": Stored(("connect4.npz",), _connect4),
-    "poker": Stored(
-        ("poker_sim.npz", "poker.npz"),
-        _poker,
-        "trained on a simulated stand-in: 18,488 real rows and 981,512 dealt by the rules",
+    "dna": Described(
+        _libsvm("dna.scale", "dna.scale.t", SIZES["dna"]),
+        Form(("dna.npz",), stored.standard),
         has_standard_split=True,
     ),
-    "pendigits": Stored(
-        ("pendigits.npz",), _standard, "not one of the paper's data sets", has_standard_split=True
+    "isolet": Described(
+        Form(("isolet1+2+3+4.data", "isolet5.data"), originals.isolet),
+        Form(("isolet.npz",), stored.standard),
+        has_standard_split=True,
+    ),
+    "tdt30": Described(
+        Form(("TDT2.mat",), originals.tdt30),
+        Form(("tdt30.npz",), stored.tdt30),
+    ),
+    "letter": Described(
+        Form(("letter-recognition.data",), originals.letter),
+        Form(("letter.npz",), stored.letter),
+        has_standard_split=True,
+    ),
+    "protein": Described(
+        _libsvm("protein", "protein.t", SIZES["protein"], "the complete files of LIBSVM"),
+        Form(
+            ("protein_val.npz",),
+            stored.part_of_protein,
+            "only the validation part: 2,871 of 24,387 rows, not the paper's split",
+            complete=False,
+        ),
+        has_standard_split=True,
+    ),
+    "connect4": Described(
+        Form(("connect-4.data",), originals.connect4),
+        Form(("connect4.npz",), stored.connect4),
+    ),
+    "sensit": Described(
+        _libsvm("combined", "combined.t", SIZES["sensit"]), has_standard_split=True
+    ),
+    "rcv20": Described(
+        Form(("rcv1_test.multiclass", "rcv1_train.multiclass"), originals.rcv20),
+        has_standard_split=True,
+    ),
+    "poker": Described(
+        Form(
+            ("poker-hand-testing.data", "poker-hand-training-true.data"),
+            originals.poker,
+            "the complete files of UCI",
+        ),
+        Form(
+            ("poker_sim.npz", "poker.npz"),
+            stored.simulated_poker,
+            "trained on a simulated stand-in: 18,488 real rows and 981,512 dealt by the rules",
+            complete=False,
+        ),
+        has_standard_split=True,
+    ),
+    "pendigits": Described(
+        _libsvm(
+            "pendigits", "pendigits.t", originals.PENDIGITS, "not one of the paper's data sets"
+        ),
+        Form(("pendigits.npz",), stored.standard, "not one of the paper's data sets"),
+        has_standard_split=True,
     ),
 }
-"""Name to how it is read, in the order of Table 1."""
+"""Name to its forms, in the order of Table 1."""

@@ -1,8 +1,7 @@
 """Where the files of a data set come from.
 
-A source answers one question: the path of a file of that name, or None. A folder is the
-only source there is; one that downloads would be another class and another entry in
-`sources_for`.
+A source answers one question: the path of a file of that name, or None. A folder of the
+user's is one; the cache and the download in `remote` are the others.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class Folder:
 
 
 def sources_for(data_dir: str | os.PathLike[str] | None) -> list[Source]:
-    """Return the sources to ask: the given folder, else the one in the environment.
+    """Return the user's folder as a source: the given one, else the one in the environment.
 
     Examples
     --------
@@ -61,19 +60,11 @@ def sources_for(data_dir: str | os.PathLike[str] | None) -> list[Source]:
     return [Folder(folder)]
 
 
-def locate(file: str, *, dataset: str, sources: Sequence[Source]) -> Path:
-    """Return the path of ``file`` from the first source that has it."""
+def first_path(names: Sequence[str], sources: Sequence[Source]) -> Path | None:
+    """Return the path of the first of ``names`` in the first source that has any, or None."""
     for source in sources:
-        path = source.path_of(file)
-        if path is not None:
-            return path
-    if not sources:
-        raise DatasetError(
-            f"Data set {dataset!r} is read from {file} in a folder of yours: name the folder "
-            f"with --data-dir (data_dir= in Python) or in the variable {FOLDER_VARIABLE}."
-        )
-    places = ", ".join(repr(str(source)) for source in sources)
-    raise DatasetError(
-        f"Data set {dataset!r} needs the file {file}, which is not in {places}: "
-        f"put it there or name another folder."
-    )
+        for name in names:
+            path = source.path_of(name)
+            if path is not None:
+                return path
+    return None

@@ -22,7 +22,8 @@ class Split:
     y_train, y_test : ndarray of shape (n_train,) and (n_test,)
         Class numbers.
     note : str
-        Where the data differ from what their name promises; empty if they do not.
+        What to know of the data, above all where they differ from what their name
+        promises; often empty.
     """
 
     X_train: FloatArray

@@ -120,7 +120,7 @@ def run(
 ) -> Iterator[Comparison]:
     """Yield the comparisons of each data set as soon as it is done."""
     for name in chosen:
-        datasets.require(name, data_dir=data_dir)
+        datasets.require(name, data_dir=data_dir, report=meter.download)
     for name, runs in chosen.items():
         yield from _compare(name, runs, data_dir=data_dir, meter=meter)
 

@@ -53,12 +53,13 @@ class FitAdvance:
 
 
 class Meter:
-    """Steps of an experiment on one bar."""
+    """Steps of an experiment on one bar, and files that it needs on others."""
 
     def __init__(self, progress: Progress, task: TaskID) -> None:
         self._progress = progress
         self._task = task
         self._done = 0.0
+        self._files: dict[str, TaskID] = {}
 
     @contextmanager
     def step(self, name: str, *, weight: float = 1.0, if_slow: str = "") -> Iterator[FitAdvance]:
@@ -76,6 +77,14 @@ class Meter:
             explain.cancel()
         self._done += weight
         self._progress.update(self._task, completed=self._done)
+
+    def download(self, file: str, done: int, total: int | None) -> None:
+        """Show a file that is being fetched on a bar of its own, for `datasets.require`."""
+        if file not in self._files:
+            self._files[file] = self._progress.add_task(f"downloading {file}", total=total)
+        self._progress.update(self._files[file], completed=done, total=total)
+        if done == total:
+            self._progress.remove_task(self._files.pop(file))
 
     def _show(self, text: str) -> None:
         self._progress.update(self._task, description=text)

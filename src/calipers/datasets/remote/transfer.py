@@ -1,0 +1,174 @@
+"""Bytes from an address to a file, going on where it was cut.
+
+Python's own HTTP client does all of it in a hundred lines; of the libraries for this task
+pooch checks and keeps files but starts anew after a cut, and one more dependency is not
+worth a bar.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.client import HTTPException, HTTPResponse
+from pathlib import Path
+from typing import TypeAlias
+
+Report: TypeAlias = Callable[[str, int, int | None], None]
+"""Called with the name of a file, its bytes so far, and all of them where that is known."""
+
+TIMEOUT = 30.0
+"""Seconds of silence after which a server is given up."""
+
+_MOST_CUTS = 10
+_PIECE = 1 << 16
+_LEAST = 1 << 10  # bytes within the time limit; less is silence too
+
+
+class TransferError(Exception):
+    """An address did not give the whole file; the text is the reason in a few words."""
+
+
+class _CutError(TransferError):
+    """The connection ended early; what came is kept and the rest can be asked for."""
+
+
+@dataclass(frozen=True)
+class _Tag:
+    """What tells one version of a file from the next: the address and the server's mark."""
+
+    url: str
+    mark: str
+
+    @classmethod
+    def of(cls, part: Path) -> _Tag | None:
+        """Read the tag of a partial file."""
+        try:
+            url, mark = _tag_path(part).read_text(encoding="utf-8").splitlines()
+        except (OSError, ValueError):
+            return None
+        return cls(url, mark)
+
+    def write(self, part: Path) -> None:
+        """Keep the tag beside the partial file."""
+        _tag_path(part).write_text(f"{self.url}\n{self.mark}", encoding="utf-8")
+
+
+def _tag_path(part: Path) -> Path:
+    return part.with_name(f"{part.name}.tag")
+
+
+def _size(part: Path) -> int:
+    return part.stat().st_size if part.exists() else 0
+
+
+def discard(part: Path) -> None:
+    """Remove a partial file and its tag."""
+    part.unlink(missing_ok=True)
+    _tag_path(part).unlink(missing_ok=True)
+
+
+def fetch(
+    url: str, part: Path, *, name: str, report: Report | None = None, timeout: float = TIMEOUT
+) -> None:
+    """Fetch an address into ``part``, from where an earlier attempt was cut.
+
+    A connection that is cut is opened again, as long as each brings something new.
+
+    Raises
+    ------
+    TransferError
+        No network, no such file, or silence; what came stays for the next time.
+    """
+    reached = _size(part)
+    for _ in range(_MOST_CUTS):
+        try:
+            _attempt(url, part, name=name, report=report, timeout=timeout)
+        except _CutError:
+            if _size(part) < reached + _LEAST:
+                raise
+            reached = _size(part)
+        else:
+            _tag_path(part).unlink(missing_ok=True)
+            return
+    raise TransferError(f"the connection was cut {_MOST_CUTS} times")
+
+
+def _attempt(url: str, part: Path, *, name: str, report: Report | None, timeout: float) -> None:
+    """Open one connection and write what it brings."""
+    tag = _Tag.of(part)
+    start = _size(part) if tag and tag.url == url and tag.mark else 0
+    with _response(url, start, tag.mark if tag else "", timeout) as response:
+        if response.status != 206:  # the server sends it whole: new version, or no ranges
+            start = 0
+        length = response.headers.get("Content-Length", "")
+        total = start + int(length) if length.isdecimal() else None
+        _Tag(url, _mark(response)).write(part)
+        with part.open("ab" if start else "wb") as out:
+            done = start
+            for piece in _pieces(response, timeout):
+                out.write(piece)
+                done += len(piece)
+                if report is not None:
+                    report(name, done, total)
+    if total is not None and done < total:
+        raise _CutError(f"the connection was cut after {done:,} of {total:,} bytes")
+
+
+@contextmanager
+def _response(url: str, start: int, mark: str, timeout: float) -> Iterator[HTTPResponse]:
+    """Ask for the bytes from ``start`` on, if the file is still the marked version."""
+    from urllib.error import HTTPError
+    from urllib.request import Request, urlopen
+
+    from calipers import __version__
+
+    headers = {"User-Agent": f"calipers/{__version__}"}
+    if start:
+        headers |= {"Range": f"bytes={start}-", "If-Range": mark}
+    try:
+        response = urlopen(Request(url, headers=headers), timeout=timeout)
+    except HTTPError as refused:
+        refused.close()
+        if refused.code == 416 and start:  # nothing is left of it: begin anew
+            with _response(url, 0, "", timeout) as response:
+                yield response
+            return
+        raise TransferError(f"HTTP {refused.code} {refused.reason}") from refused
+    except (OSError, HTTPException, ValueError) as failure:
+        raise TransferError(_reason(failure, timeout)) from failure
+    with response:
+        yield response
+
+
+def _mark(response: HTTPResponse) -> str:
+    """The server's mark of this version; a weak one may not be used to go on."""
+    entity = response.headers.get("ETag", "")
+    return entity if entity.startswith('"') else response.headers.get("Last-Modified", "")
+
+
+def _pieces(response: HTTPResponse, timeout: float) -> Iterator[bytes]:
+    """Yield what arrives until the end; give up on silence and on a mere trickle."""
+    began, received = time.monotonic(), 0
+    while True:
+        try:
+            piece = response.read1(_PIECE)
+        except (OSError, HTTPException) as failure:
+            raise _CutError(_reason(failure, timeout)) from failure
+        if not piece:
+            return
+        received += len(piece)
+        yield piece
+        if time.monotonic() - began > timeout:
+            if received < _LEAST:
+                raise _CutError(f"fewer than {_LEAST:,} bytes came within {timeout:g} s")
+            began, received = time.monotonic(), 0
+
+
+def _reason(failure: BaseException, timeout: float) -> str:
+    """Say why in a few words."""
+    cause = getattr(failure, "reason", failure)
+    if isinstance(cause, TimeoutError):
+        return f"no answer within {timeout:g} s"
+    return getattr(cause, "strerror", None) or str(cause) or type(cause).__name__
