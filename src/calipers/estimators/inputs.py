@@ -115,13 +115,19 @@ def _on_repeated(X: npt.NDArray[Any]) -> list[str]:
     return [f"{n_repeated} of {len(X)} rows repeat another row: they are neighbours at distance 0."]
 
 
-def encode_labels(owner: str, y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], IndexArray]:
-    """Classes and the code of each row; raise unless triplets can be made of them."""
+def encode_labels(
+    owner: str, y: npt.NDArray[Any], *, takes_triplets: str = "TripletSGD"
+) -> tuple[npt.NDArray[Any], IndexArray]:
+    """Classes and the code of each row; raise unless triplets can be made of them.
+
+    ``takes_triplets`` is the learner to be advised where labels cannot be learned from.
+    """
     classes, labels = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
             f"{owner} needs rows of at least 2 classes, got 1 class ({classes.tolist()[0]!r}): "
-            "pass labels with more than one class, or your own triplets to TripletSGD.fit_triplets."
+            "pass labels with more than one class, or your own triplets to "
+            f"{takes_triplets}.fit_triplets."
         )
     if len(usable_anchors(labels)) == 0:
         raise ValueError(

@@ -20,7 +20,7 @@ from calipers.triplets.draw import (
     LARGEST_PORTION,
     DrawnTriplets,
     GivenTriplets,
-    TripletSource,
+    Source,
     usable_anchors,
 )
 from calipers.triplets.search import nearest_same_and_other
@@ -29,7 +29,7 @@ __all__ = [
     "LARGEST_PORTION",
     "DrawnTriplets",
     "GivenTriplets",
-    "TripletSource",
+    "Source",
     "check_triplets",
     "nearest_same_and_other",
     "usable_anchors",
