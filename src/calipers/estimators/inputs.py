@@ -196,3 +196,13 @@ def check_batches(owner: str, n_triplets: int, batch_size: int) -> None:
             f"{owner} has {n_triplets} triplets, fewer than one batch of "
             f"batch_size={batch_size}: raise n_triplets or lower batch_size."
         )
+
+
+def check_limits(owner: str, near_distance: float, far_distance: float) -> None:
+    """Raise if no pair can be as it should be."""
+    if not near_distance < far_distance:
+        raise ValueError(
+            f"{owner} needs near_distance below far_distance, got near_distance="
+            f"{near_distance:.4g} and far_distance={far_distance:.4g} (those not set are taken "
+            "from X): lower near_distance or raise far_distance."
+        )

@@ -39,7 +39,7 @@ class Source(Protocol):
 
 
 class GivenTriplets:
-    """A user's own triplets, in the order given.
+    """A user's own triplets, or pairs, in the order given.
 
     >>> [len(p) for p in GivenTriplets(np.zeros((5, 3), dtype=np.intp)).portions(2)]
     [2, 2, 1]
@@ -52,7 +52,7 @@ class GivenTriplets:
         return len(self.triplets)
 
     def portions(self, size: int) -> Iterator[IndexArray]:
-        """All triplets in order, ``size`` at a time."""
+        """All of them in order, ``size`` at a time."""
         for first in range(0, len(self.triplets), size):
             yield self.triplets[first : first + size]
 
