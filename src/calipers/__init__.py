@@ -16,7 +16,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from calipers.estimators import ITML as ITML
+    from calipers.estimators import LEGO as LEGO
     from calipers.estimators import LMNN as LMNN
+    from calipers.estimators import OASIS as OASIS
     from calipers.estimators import PAPER_SETTINGS as PAPER_SETTINGS
     from calipers.estimators import Euclidean as Euclidean
     from calipers.estimators import TripletSGD as TripletSGD
@@ -24,13 +27,25 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME_OF = {
+    "ITML": "calipers.estimators",
+    "LEGO": "calipers.estimators",
     "LMNN": "calipers.estimators",
+    "OASIS": "calipers.estimators",
     "Euclidean": "calipers.estimators",
     "PAPER_SETTINGS": "calipers.estimators",
     "TripletSGD": "calipers.estimators",
 }
 
-__all__ = ["LMNN", "PAPER_SETTINGS", "Euclidean", "TripletSGD", "__version__"]
+__all__ = [
+    "ITML",
+    "LEGO",
+    "LMNN",
+    "OASIS",
+    "PAPER_SETTINGS",
+    "Euclidean",
+    "TripletSGD",
+    "__version__",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -38,10 +38,10 @@ def forget_stale(kernel: Any) -> None:
 
 @cache
 def sources_digest() -> str:
-    """Digest of all that goes into compiled code: every kernel, loss and policy."""
+    """Digest of all that goes into compiled code: every kernel, loss, policy and step."""
     digest = sha256()
     for file in sorted(Path(__file__).parent.rglob("*.py")):
         text = file.read_bytes()
-        if b"numba" in text or file.name in ("losses.py", "sampling.py"):
+        if b"numba" in text or file.name in ("losses.py", "sampling.py", "steps.py"):
             digest.update(text)
     return digest.hexdigest()

@@ -77,15 +77,19 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         ndarray of shape (n_pairs,)
             Distances (not squared).
         """
+        rows = self._check_pairs(pairs)
+        difference = (rows[:, 0] - rows[:, 1]) @ self.components_.T
+        return np.asarray(np.sqrt(np.einsum("ij,ij->i", difference, difference)))
+
+    def _check_pairs(self, pairs: npt.ArrayLike) -> FloatArray:
         check_is_fitted(self)
-        rows = check_array(pairs, allow_nd=True, dtype=np.float64, input_name="pairs")
+        rows: FloatArray = check_array(pairs, allow_nd=True, dtype=np.float64, input_name="pairs")
         if rows.ndim != 3 or rows.shape[1:] != (2, self.n_features_in_):
             raise ValueError(
                 f"pairs must have shape (n_pairs, 2, {self.n_features_in_}), got {rows.shape}: "
                 "stack the two rows of each pair, e.g. np.stack([A, B], axis=1)."
             )
-        difference = (rows[:, 0] - rows[:, 1]) @ self.components_.T
-        return np.asarray(np.sqrt(np.einsum("ij,ij->i", difference, difference)))
+        return rows
 
     def pair_score(self, pairs: npt.ArrayLike) -> FloatArray:
         """Similarity within each pair, higher for closer rows: minus the distance."""

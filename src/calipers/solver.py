@@ -96,7 +96,7 @@ class Solver:
     ) -> None:
         from calipers.kernels.walk import TALLY, Iterate
 
-        self.recipe = recipe
+        self.recipe, self.start = recipe, start
         self.accept_rng, self.pick_rng = accept_rng, pick_rng
         tally = np.zeros(1, dtype=TALLY)
         tally["scale"], tally["floor"] = start, 1.0
@@ -109,7 +109,7 @@ class Solver:
 
     def advance(self, X: FloatArray, triplets: IndexArray) -> npt.NDArray[np.bool_]:
         """Walk through whole batches of triplets; returns which batches led to an update."""
-        X, triplets = _read_only(X), _read_only(triplets)
+        X, triplets = read_only(X), read_only(triplets)
         b = self.recipe.batch_size
         n = len(triplets) // b
         loss_before = self._tally("loss")
@@ -185,6 +185,11 @@ class Solver:
             return _Plan(length=longest, span=span, chunk=0)
         return _Plan(length=span, span=0, chunk=max(64, CHUNK_WORK // d**2))
 
+    @property
+    def batch_size(self) -> int:
+        """Triplets of an iteration."""
+        return self.recipe.batch_size
+
     def _tally(self, name: str) -> float:
         return float(self.iterate.tally[name][0])
 
@@ -242,7 +247,7 @@ class Solver:
         )
 
 
-def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """A view that cannot be written: compiled code then meets one type, not two."""
     view = np.ascontiguousarray(array).view()
     view.flags.writeable = False

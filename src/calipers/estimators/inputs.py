@@ -115,13 +115,19 @@ def _on_repeated(X: npt.NDArray[Any]) -> list[str]:
     return [f"{n_repeated} of {len(X)} rows repeat another row: they are neighbours at distance 0."]
 
 
-def encode_labels(owner: str, y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], IndexArray]:
-    """Classes and the code of each row; raise unless triplets can be made of them."""
+def encode_labels(
+    owner: str, y: npt.NDArray[Any], *, takes_triplets: str = "TripletSGD"
+) -> tuple[npt.NDArray[Any], IndexArray]:
+    """Classes and the code of each row; raise unless triplets can be made of them.
+
+    ``takes_triplets`` is the learner to be advised where labels cannot be learned from.
+    """
     classes, labels = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
             f"{owner} needs rows of at least 2 classes, got 1 class ({classes.tolist()[0]!r}): "
-            "pass labels with more than one class, or your own triplets to TripletSGD.fit_triplets."
+            "pass labels with more than one class, or your own triplets to "
+            f"{takes_triplets}.fit_triplets."
         )
     if len(usable_anchors(labels)) == 0:
         raise ValueError(
@@ -189,4 +195,14 @@ def check_batches(owner: str, n_triplets: int, batch_size: int) -> None:
         raise ValueError(
             f"{owner} has {n_triplets} triplets, fewer than one batch of "
             f"batch_size={batch_size}: raise n_triplets or lower batch_size."
+        )
+
+
+def check_limits(owner: str, near_distance: float, far_distance: float) -> None:
+    """Raise if no pair can be as it should be."""
+    if not near_distance < far_distance:
+        raise ValueError(
+            f"{owner} needs near_distance below far_distance, got near_distance="
+            f"{near_distance:.4g} and far_distance={far_distance:.4g} (those not set are taken "
+            "from X): lower near_distance or raise far_distance."
         )

@@ -4,36 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Integral, Real
-from time import perf_counter
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import _fit_context
-from sklearn.callback import CallbackSupportMixin, with_callbacks
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from calipers import recipes
 from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators import inputs
+from calipers.estimators.from_triplets import TripletLearner
 from calipers.losses import SmoothHinge
-from calipers.metric import MahalanobisMixin, factor
 from calipers.sampling import ByGradientNorm, ByRunningNorm, NormRule, largest_norm
 from calipers.solver import Recipe, Solver
 from calipers.theory import Theory
-from calipers.triplets import (
-    LARGEST_PORTION,
-    DrawnTriplets,
-    GivenTriplets,
-    TripletSource,
-    check_triplets,
-)
+from calipers.triplets import LARGEST_PORTION, Source
 
 METHODS = ("sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd")
-N_REPORTS = 100  # points of the loss curve and steps of a progress bar
 
 PAPER_SETTINGS: Mapping[str, Any] = MappingProxyType(
     {
@@ -53,7 +42,7 @@ PAPER_SETTINGS: Mapping[str, Any] = MappingProxyType(
 """The literal reading of the paper: ``TripletSGD(method="as-sgd", **PAPER_SETTINGS)``."""
 
 
-class TripletSGD(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
+class TripletSGD(TripletLearner[Solver]):
     """Learn a Mahalanobis metric from triplets by adaptive, mini-batch SGD.
 
     Implements Qian, Jin, Yi, Zhang and Zhu, "Efficient Distance Metric Learning by
@@ -186,119 +175,29 @@ class TripletSGD(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
         self.average = average
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> TripletSGD:
-        """Learn from labels: triplets are drawn among nearest neighbours.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,)
-            Class of each row; numbers or strings.
-
-        Returns
-        -------
-        TripletSGD
-            The fitted estimator.
-        """
-        started = perf_counter()
-        rows, labels_given = inputs.dense_labelled(self, X, y)
-        self._check_settings(rows)
-        owner = type(self).__name__
-        self.classes_, labels = inputs.encode_labels(owner, labels_given)
-        self.notes_ += inputs.check_neighbors(owner, self.n_neighbors, labels)
-        inputs.warn_lonely(self.classes_, labels)
-        triplet_rng, *solver_rngs = self._streams()
-        source = DrawnTriplets(
-            rows, labels, self.n_triplets, n_neighbors=self.n_neighbors, rng=triplet_rng
-        )
-        self.mining_seconds_ = perf_counter() - started
-        return self._learn(rows, labels_given, source, solver_rngs)
-
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit_triplets(self, X: npt.ArrayLike, triplets: npt.ArrayLike) -> TripletSGD:
-        """Learn from your own triplets, in the order given.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-        triplets : array-like of shape (n_triplets, 3)
-            Row numbers (a, b, c): a should be closer to b than to c.
-
-        Returns
-        -------
-        TripletSGD
-            The fitted estimator.
-        """
-        started = perf_counter()
-        rows = inputs.dense_rows(self, X)
-        self._check_settings(rows)
-        source = GivenTriplets(check_triplets(triplets, len(rows)))
-        _, *solver_rngs = self._streams()
-        self.mining_seconds_ = perf_counter() - started
-        return self._learn(rows, None, source, solver_rngs)
-
     def theory(self, delta: float = 0.01) -> Theory:
         """Evaluate the paper's two theorems for this fit, see :class:`calipers.theory.Theory`."""
         check_is_fitted(self)
         return Theory(**self._theory_facts, delta=delta)
 
-    def _learn(
-        self,
-        X: npt.NDArray[Any],
-        y: npt.NDArray[Any] | None,
-        source: TripletSource,
-        rngs: list[np.random.Generator],
-    ) -> TripletSGD:
-        """Feed the solver portion by portion, telling callbacks after each."""
-        started = perf_counter()
+    def _start(
+        self, X: npt.NDArray[Any], source: Source, rngs: list[np.random.Generator]
+    ) -> Solver:
+        """A solver at the identity, in the units of the margin."""
         accept_rng, pick_rng = rngs
         first = next(source.portions(LARGEST_PORTION))
         unit = self._unit(X, first)
         recipe = self._recipe(X, first, unit, pick_rng)
-        inputs.check_batches(type(self).__name__, source.n_triplets, recipe.batch_size)
-        solver = Solver(recipe, X.shape[1], accept_rng=accept_rng, pick_rng=pick_rng, start=unit)
-        self._advance(solver, X, y, source)
-        self._set_fitted(solver, unit)
-        self.solve_seconds_ = perf_counter() - started
-        return self
+        inputs.check_batches(type(self).__name__, len(source), recipe.batch_size)
+        return Solver(recipe, X.shape[1], accept_rng=accept_rng, pick_rng=pick_rng, start=unit)
 
-    def _advance(
-        self, solver: Solver, X: npt.NDArray[Any], y: npt.NDArray[Any] | None, source: TripletSource
-    ) -> None:
-        """Advance the solver; a callback may look at each step, and stop."""
-        b = solver.recipe.batch_size
-        size = min(LARGEST_PORTION, -(-source.n_triplets // N_REPORTS))
-        size = max(1, round(size / b)) * b
-        n_reports = -(-(source.n_triplets - source.n_triplets % b) // size)
-        context = self._init_callback_context(max_subtasks=n_reports)
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
+    def _metric(self, solver: Solver) -> FloatArray:
+        return solver.average if self.average else solver.last
 
-        def so_far() -> dict[str, Any]:
-            return {"components_": self._components(solver)}
-
-        for _, triplets in zip(range(n_reports), source.portions(size), strict=False):
-            part = context.subcontext(task_name="portion of triplets")
-            part.call_on_fit_task_begin(estimator=self, X=X, y=y)
-            solver.advance(X, triplets)
-            if part.call_on_fit_task_end(
-                estimator=self, X=X, y=y, reconstruction_attributes=so_far
-            ):
-                break
-        context.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes=so_far)
-
-    def _set_fitted(self, solver: Solver, unit: float) -> None:
-        self.components_ = self._components(solver)
+    def _set_fitted(self, solver: Solver) -> None:
+        super()._set_fitted(solver)
         tally = solver.iterate.tally[0]
-        self.n_updates_ = solver.n_updates
         self.n_projections_ = int(tally["projections"])
-        self.n_iter_ = solver.n_iterations
-        self.loss_curve_ = np.array([point.loss for point in solver.curve])
-        self.update_curve_ = np.array([point.n_updates for point in solver.curve])
         self.triplet_curve_ = np.array([point.n_triplets for point in solver.curve])
         self._theory_facts: dict[str, Any] = {
             "n_triplets": solver.n_iterations * solver.recipe.batch_size,
@@ -307,15 +206,12 @@ class TripletSGD(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
             "learning_rate": solver.recipe.learning_rate,
             "smoothness": float(self.smoothness),
             "radius": solver.recipe.radius,
-            "start": unit,
+            "start": solver.start,
             "n_features": self.n_features_in_,
             "largest_norm": float(tally["largest"]),
             "summed_loss": float(tally["loss"]) * solver.recipe.batch_size,
             "summed_slope": float(tally["slope"]) * solver.recipe.batch_size,
         }
-
-    def _components(self, solver: Solver) -> FloatArray:
-        return factor(solver.average if self.average else solver.last, self.n_components)
 
     def _recipe(
         self,
@@ -372,16 +268,8 @@ class TripletSGD(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
         inputs.check_differences(squared)
         return 1.0 / squared
 
-    def _streams(self) -> list[np.random.Generator]:
-        """Independent generators for triplets, acceptance, and choice within a batch."""
-        entropy = check_random_state(self.random_state).randint(2**32, size=4, dtype=np.uint32)
-        children = np.random.SeedSequence(entropy.tolist()).spawn(3)
-        return [np.random.default_rng(child) for child in children]
-
     def _check_settings(self, X: npt.NDArray[Any]) -> None:
-        """Raise for settings that do not fit each other or X."""
         owner = type(self).__name__
         inputs.check_name(owner, "method", self.method, METHODS)
-        self.notes_ = inputs.check_magnitude(X)
+        super()._check_settings(X)
         inputs.check_radius(owner, self.radius, X.shape[1])
-        inputs.check_components(owner, self.n_components, X.shape[1])

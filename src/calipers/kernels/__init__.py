@@ -4,8 +4,10 @@
 - :mod:`~calipers.kernels.cholesky`: whether a matrix is positive definite.
 - :mod:`~calipers.kernels.tridiagonal`: eigenpairs of what the Lanczos process leaves.
 - :mod:`~calipers.kernels.spectrum`: the negative eigenpairs of a matrix, and only those.
-- :mod:`~calipers.kernels.parts`: compiled halves of losses and sampling policies.
+- :mod:`~calipers.kernels.parts`: compiled halves of losses, sampling policies and steps.
 - :mod:`~calipers.kernels.walk`: the one loop.
+- :mod:`~calipers.kernels.bilinear`: passive-aggressive updates (OASIS).
+- :mod:`~calipers.kernels.logdet`: steps of pairs (LEGO, ITML).
 - :mod:`~calipers.kernels.impostors`: which rows invade a neighbourhood (LMNN).
 
 Importing a module of this package imports numba, so the rest of Calipers does it inside

@@ -48,6 +48,23 @@ def outer_norms(far: FloatArray, near: FloatArray, norms: FloatArray) -> None:
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
+def multiply(rows: FloatArray, M: FloatArray, product: FloatArray) -> None:
+    """``product = rows @ M``."""
+    n, d = rows.shape
+    if n * d * d >= BY_HAND:
+        np.dot(rows, M, product)
+        return
+    for t in range(n):
+        out = product[t]
+        for j in range(d):
+            out[j] = rows[t, 0] * M[0, j]
+        for i in range(1, d):
+            factor = rows[t, i]
+            for j in range(d):
+                out[j] += factor * M[i, j]
+
+
+@njit(cache=True, nogil=True, fastmath=REORDER)
 def squared_lengths(M: FloatArray, rows: FloatArray, product: FloatArray, out: FloatArray) -> None:
     """``x' M x`` for every row x; ``product`` is room for ``rows @ M``."""
     n, d = rows.shape

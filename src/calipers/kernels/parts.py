@@ -1,8 +1,9 @@
-"""Compiled halves of the losses and sampling policies, chosen by type when compiling.
+"""Compiled halves of losses, sampling policies and steps, chosen by type when compiling.
 
-``slope(loss, margin)``, ``value(loss, margin)`` and ``probability(policy, ...)`` are
-resolved by numba from the type of their first argument, so the compiled loop holds no
-switch. To add a loss or a policy, add its named tuple and one branch here.
+``slope(loss, margin)``, ``value(loss, margin)``, ``probability(policy, ...)`` and
+``shrinkage(step, ...)`` are resolved by numba from the type of their first argument, so the
+compiled loops hold no switch. To add a loss, a policy or a step, add its named tuple and one
+branch here.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from numba.extending import overload
 from calipers.kernels.algebra import gradient_norm
 from calipers.losses import Hinge, SmoothHinge
 from calipers.sampling import ByGradientNorm, ByRunningNorm, BySlope, EveryBatch
+from calipers.steps import ProjectionWithSlack, TowardsTarget
+
+ROUNDING = 1e-12  # squared distances below this share of the usual are those of equal rows
 
 
 def slope(loss: Any, margin: float) -> float:
@@ -32,6 +36,14 @@ def probability(policy: Any, slopes: Any, norms: Any, far: Any, near: Any, unifo
     """Probability of an update, given the slopes of the batch's scouts (compiled code only).
 
     May return 0 early where ``uniform`` is sure not to fall below the true probability.
+    """
+    raise TypeError("compiled code only")
+
+
+def shrinkage(step: Any, pair: int, sign: int, squared: float, usual: float) -> tuple[bool, float]:
+    """Whether a pair moves A, and c of ``A - c (Az)(Az)'`` (compiled code only).
+
+    ``squared`` is z'Az, ``usual`` what it would be if A were a multiple of the identity.
     """
     raise TypeError("compiled code only")
 
@@ -101,4 +113,38 @@ def _probability(policy: Any, slopes: Any, norms: Any, far: Any, near: Any, unif
             return norm / policy.largest[0] if policy.largest[0] > 0.0 else 0.0
 
         return by_running_norm
+    return None
+
+
+@overload(shrinkage, strict=False)
+def _shrinkage(step: Any, pair: Any, sign: Any, squared: Any, usual: Any) -> Any:
+    if _is(step, TowardsTarget):
+
+        def towards_target(step: Any, pair: Any, sign: Any, squared: Any, usual: Any) -> Any:
+            target = step.near if sign > 0 else step.far
+            if squared <= ROUNDING * max(1.0, usual) or sign * (squared - target) <= 0.0:
+                return False, 0.0
+            eta = step.learning_rate
+            # the positive root, in the form that does not subtract equals
+            q = eta * target * squared - 1.0
+            s = np.hypot(q, 2.0 * np.sqrt(eta) * squared)
+            root = (q + s) / (2.0 * eta * squared) if q >= 0.0 else 2.0 * squared / (s - q)
+            return True, (squared - root) / squared / squared
+
+        return towards_target
+    if _is(step, ProjectionWithSlack):
+
+        def projection_with_slack(step: Any, pair: Any, sign: Any, squared: Any, usual: Any) -> Any:
+            if squared <= ROUNDING * usual:
+                return False, 0.0
+            gamma, slack = step.slack_weight, step.slacks[pair]
+            violation = sign * gamma / (gamma + 1.0) * (1.0 / squared - 1.0 / slack)
+            alpha = min(step.duals[pair], violation)
+            if alpha == 0.0:
+                return False, 0.0
+            step.duals[pair] -= alpha
+            step.slacks[pair] = 1.0 / (1.0 / slack + sign * alpha / gamma)
+            return True, -sign * alpha / (1.0 - sign * alpha * squared)
+
+        return projection_with_slack
     return None

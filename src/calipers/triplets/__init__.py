@@ -9,27 +9,31 @@ _select    its compiled inner loop (loads numba, so imported when first needed)
 _descent   search by a k-d tree, where the data are of few dimensions in effect
 _tree      its compiled build and descent (imported when first needed)
 draw       triplets in portions: drawn from labels, or given by a user
-check      triplets given by a user
+pairs      the two pairs of each triplet
+check      triplets or pairs given by a user
 ========== ====================================================================
 """
 
 from __future__ import annotations
 
-from calipers.triplets.check import check_triplets
+from calipers.triplets.check import check_pairs, check_triplets
 from calipers.triplets.draw import (
     LARGEST_PORTION,
     DrawnTriplets,
     GivenTriplets,
-    TripletSource,
+    Source,
     usable_anchors,
 )
+from calipers.triplets.pairs import PairsOfTriplets
 from calipers.triplets.search import nearest_same_and_other
 
 __all__ = [
     "LARGEST_PORTION",
     "DrawnTriplets",
     "GivenTriplets",
-    "TripletSource",
+    "PairsOfTriplets",
+    "Source",
+    "check_pairs",
     "check_triplets",
     "nearest_same_and_other",
     "usable_anchors",

@@ -28,18 +28,18 @@ def usable_anchors(labels: IndexArray) -> IndexArray:
     return np.flatnonzero(np.bincount(labels)[labels] >= 2)
 
 
-class TripletSource(Protocol):
-    """A list of (anchor, near, far) row numbers that may be too long to hold."""
+class Source(Protocol):
+    """A list of triplets, or of pairs, that may be too long to hold."""
 
-    n_triplets: int
+    def __len__(self) -> int: ...
 
     def portions(self, size: int) -> Iterator[IndexArray]:
-        """All triplets in order, ``size`` at a time."""
+        """All of it in order, ``size`` at a time."""
         ...
 
 
 class GivenTriplets:
-    """A user's own triplets, in the order given.
+    """A user's own triplets, or pairs, in the order given.
 
     >>> [len(p) for p in GivenTriplets(np.zeros((5, 3), dtype=np.intp)).portions(2)]
     [2, 2, 1]
@@ -47,11 +47,13 @@ class GivenTriplets:
 
     def __init__(self, triplets: IndexArray) -> None:
         self.triplets = triplets
-        self.n_triplets = len(triplets)
+
+    def __len__(self) -> int:
+        return len(self.triplets)
 
     def portions(self, size: int) -> Iterator[IndexArray]:
-        """All triplets in order, ``size`` at a time."""
-        for first in range(0, self.n_triplets, size):
+        """All of them in order, ``size`` at a time."""
+        for first in range(0, len(self.triplets), size):
             yield self.triplets[first : first + size]
 
 
@@ -94,6 +96,9 @@ class DrawnTriplets:
         self._same, self._other = nearest_same_and_other(
             X, labels, distinct, n_same=n_neighbors, n_other=n_neighbors
         )
+
+    def __len__(self) -> int:
+        return self.n_triplets
 
     def portions(self, size: int) -> Iterator[IndexArray]:
         """All triplets in order, ``size`` at a time."""

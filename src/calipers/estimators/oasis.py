@@ -1,0 +1,139 @@
+"""OASIS: a bilinear similarity, learned by passive-aggressive updates."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils._param_validation import Interval
+
+from calipers.arrays import FloatArray
+from calipers.bilinear import BilinearSolver
+from calipers.estimators.from_triplets import TripletLearner
+from calipers.triplets import Source
+
+
+class OASIS(TripletLearner[BilinearSolver]):
+    """Learn a similarity ``p'Wq`` from triplets, online, and a metric from the similarity.
+
+    Implements Chechik, Sharma, Shalit and Bengio, "Large Scale Online Learning of Image
+    Similarity Through Ranking" (2010): for each triplet (p, p+, p-) in turn the smallest
+    change of W, from the identity, that makes ``p'Wp+`` exceed ``p'Wp-`` by 1, but none
+    longer than `aggressiveness` allows. W is neither symmetric nor positive. The metric is
+    the nearest one there is to W: ``(W + W') / 2`` without its negative eigenvalues.
+
+    Parameters
+    ----------
+    n_triplets : int, default=100_000
+        Triplets to draw.
+    aggressiveness : float, default=0.1
+        Largest multiple of ``p (p+ - p-)'`` that one triplet may add to W (C).
+    n_neighbors : int, default=1
+        Near and far rows are drawn among this many nearest ones of either side.
+    n_components : int or None, default=None
+        Rows of ``components_``; None keeps as many as there are features.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the drawing of triplets.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        L with M = L'L; ``transform`` is ``X @ components_.T``.
+    similarity_ : ndarray of shape (n_features, n_features)
+        W.
+    n_updates_ : int
+        Triplets that changed W.
+    n_iter_ : int
+        Triplets seen.
+    loss_curve_ : ndarray of shape (n_points,)
+        Mean loss ``max(0, 1 - p'Wp+ + p'Wp-)`` of the triplets met since the point before,
+        each at its W.
+    update_curve_ : ndarray of shape (n_points,)
+        Updates up to each point.
+    triplet_curve_ : ndarray of shape (n_points,)
+        Triplets seen up to each point.
+    mining_seconds_, solve_seconds_ : float
+        Time to make the triplets, and to learn from them.
+    notes_ : list of str
+        Sentences about the data that are worth knowing but are no cause for a warning.
+    classes_ : ndarray of shape (n_classes,)
+        Labels seen by `fit`.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X had string column names.
+
+    Notes
+    -----
+    An inner product depends on the origin and the scale of X: shifted rows give another W.
+    For nearest neighbours use the metric (``transform``); the similarity itself is meant for
+    ranking rows of equal length.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from calipers import OASIS
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = make_pipeline(OASIS(n_triplets=1000, random_state=0), KNeighborsClassifier(3))
+    >>> bool(model.fit(X, y).score(X, y) > 0.9)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_triplets": [Interval(Integral, 1, None, closed="left")],
+        "aggressiveness": [Interval(Real, 0, None, closed="neither")],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_triplets: int = 100_000,
+        aggressiveness: float = 0.1,
+        n_neighbors: int = 1,
+        n_components: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_triplets = n_triplets
+        self.aggressiveness = aggressiveness
+        self.n_neighbors = n_neighbors
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def pair_score(self, pairs: npt.ArrayLike) -> FloatArray:
+        """Learned similarity within each pair: ``p'Wq``, which may differ from ``q'Wp``.
+
+        Parameters
+        ----------
+        pairs : array-like of shape (n_pairs, 2, n_features)
+            Pairs of rows (p, q).
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+            Similarities, higher for rows that are more alike.
+        """
+        rows = self._check_pairs(pairs)
+        return np.asarray(np.einsum("ni,ni->n", rows[:, 0] @ self.similarity_, rows[:, 1]))
+
+    def _start(
+        self, X: npt.NDArray[Any], source: Source, rngs: list[np.random.Generator]
+    ) -> BilinearSolver:
+        return BilinearSolver(float(self.aggressiveness), X.shape[1])
+
+    def _metric(self, solver: BilinearSolver) -> FloatArray:
+        """The symmetric part; its factor leaves negative eigenvalues out."""
+        return (solver.W + solver.W.T) / 2
+
+    def _learned(self, solver: BilinearSolver) -> dict[str, Any]:
+        return {**super()._learned(solver), "similarity_": solver.W.copy()}
+
+    def _set_fitted(self, solver: BilinearSolver) -> None:
+        super()._set_fitted(solver)
+        self.triplet_curve_ = np.array([point.n_triplets for point in solver.curve])
