@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from calipers import TripletSGD
+from calipers import ITML, LEGO, OASIS, TripletSGD
 
 X, Y = load_iris(return_X_y=True)
 
@@ -29,13 +29,26 @@ def small(**settings: Any) -> TripletSGD:
     return TripletSGD(**{"n_triplets": 500, "random_state": 0, **settings})
 
 
-@parametrize_with_checks([TripletSGD(n_triplets=200)])  # type: ignore[untyped-decorator]
-def test_scikit_learns_own_checks(estimator: TripletSGD, check: Callable[..., None]) -> None:
+LEARNERS: list[Any] = [TripletSGD, OASIS, LEGO, ITML]
+each_learner = pytest.mark.parametrize("learner", LEARNERS)
+
+
+def little(learner: Any, **settings: Any) -> Any:
+    """Any learner, with little to do."""
+    n_triplets = 50 if learner is ITML else 500
+    return learner(**{"n_triplets": n_triplets, "random_state": 0, **settings})
+
+
+@parametrize_with_checks(  # type: ignore[untyped-decorator]
+    [TripletSGD(n_triplets=200), OASIS(n_triplets=200), LEGO(n_triplets=200), ITML(n_triplets=20)]
+)
+def test_scikit_learns_own_checks(estimator: Any, check: Callable[..., None]) -> None:
     check(estimator)
 
 
-def test_pipeline() -> None:
-    model = make_pipeline(StandardScaler(), small(), KNeighborsClassifier(3)).fit(X, Y)
+@each_learner
+def test_pipeline(learner: Any) -> None:
+    model = make_pipeline(StandardScaler(), little(learner), KNeighborsClassifier(3)).fit(X, Y)
     assert model.score(X, Y) > 0.9
 
 
@@ -62,18 +75,32 @@ def test_clone_and_pickle() -> None:
     assert loaded.theory() == fitted.theory()
 
 
+@each_learner
+def test_clone_and_pickle_of_each(learner: Any) -> None:
+    fitted = little(learner, n_components=3).fit(X, Y)
+    again = clone(fitted)
+    assert again.get_params() == fitted.get_params()
+    assert not hasattr(again, "components_")
+    np.testing.assert_array_equal(again.fit(X, Y).components_, fitted.components_)
+    loaded = pickle.loads(pickle.dumps(fitted))
+    pairs = np.stack([X[:75], X[75:]], axis=1)
+    np.testing.assert_array_equal(loaded.transform(X), fitted.transform(X))
+    np.testing.assert_array_equal(loaded.pair_score(pairs), fitted.pair_score(pairs))
+
+
 def test_constructor_stores_and_does_nothing() -> None:
     odd = TripletSGD("no such method", n_triplets=-1, learning_rate="?")  # type: ignore[arg-type]
     assert odd.n_triplets == -1
     assert vars(odd).keys() == odd.get_params().keys()
 
 
+@each_learner
 @pytest.mark.parametrize("n_components", [None, 2])
-def test_output_as_a_frame(n_components: int | None) -> None:
-    names = ["tripletsgd0", "tripletsgd1", "tripletsgd2", "tripletsgd3"][:n_components]
-    expected = small(n_components=n_components).fit(X, Y).transform(X)
+def test_output_as_a_frame(n_components: int | None, learner: Any) -> None:
+    names = [f"{learner.__name__.lower()}{i}" for i in range(4)][:n_components]
+    expected = little(learner, n_components=n_components).fit(X, Y).transform(X)
     for kind, frame in (("pandas", pd.DataFrame), ("polars", pl.DataFrame)):
-        model = small(n_components=n_components).set_output(transform=kind)
+        model = little(learner, n_components=n_components).set_output(transform=kind)
         result = model.fit_transform(X, Y)
         assert isinstance(result, frame)
         assert list(result.columns) == names
@@ -102,14 +129,15 @@ def test_frames_with_an_index_of_their_own() -> None:
     np.testing.assert_array_equal(small().fit(frame, labels).components_, expected.components_)
 
 
-def test_progress_bar(capsys: pytest.CaptureFixture[str]) -> None:
-    small(n_triplets=1000).set_callbacks(ProgressBar()).fit(X, Y)
+@each_learner
+def test_progress_bar(capsys: pytest.CaptureFixture[str], learner: Any) -> None:
+    little(learner).set_callbacks(ProgressBar()).fit(X, Y)
     shown = capsys.readouterr().out
-    assert "TripletSGD" in shown
+    assert learner.__name__ in shown
     assert "100%" in shown
 
 
-def neighbours_score(metric: TripletSGD, X: Any, y: Any) -> float:
+def neighbours_score(metric: Any, X: Any, y: Any) -> float:
     images = metric.transform(X)
     predicted = KNeighborsClassifier(3).fit(images[::2], y[::2]).predict(images[1::2])
     return float(accuracy_score(y[1::2], predicted))
@@ -155,6 +183,19 @@ def test_a_callback_may_stop_the_fit(method: str) -> None:
     np.testing.assert_array_equal(stopped.update_curve_, finished.update_curve_[:7])
 
 
-def test_callbacks_change_nothing() -> None:
-    watched = small().set_callbacks(Watch()).fit(X, Y)
-    np.testing.assert_array_equal(watched.components_, small().fit(X, Y).components_)
+@each_learner
+def test_a_callback_may_stop_each(learner: Any) -> None:
+    whole, watch = Watch(), Watch(stop_after=3)
+    finished = little(learner).set_callbacks(whole).fit(X, Y)
+    stopped = little(learner).set_callbacks(watch).fit(X, Y)
+    assert len(stopped.loss_curve_) == len(stopped.update_curve_) == 3 < len(whole.seen)
+    np.testing.assert_array_equal(stopped.update_curve_, finished.update_curve_[:3])
+    np.testing.assert_array_equal(stopped.components_, whole.seen[2])
+    np.testing.assert_array_equal(finished.components_, whole.seen[-1])
+    assert stopped.n_iter_ < finished.n_iter_
+
+
+@each_learner
+def test_callbacks_change_nothing(learner: Any) -> None:
+    watched = little(learner).set_callbacks(Watch()).fit(X, Y)
+    np.testing.assert_array_equal(watched.components_, little(learner).fit(X, Y).components_)

@@ -32,7 +32,7 @@ class ITML(PairLearner[CyclicSolver]):
 
     Parameters
     ----------
-    n_triplets : int, default=2_000
+    n_triplets : int, default=1_000
         Triplets to draw; of each, the anchor and its near row should be near, the anchor and
         its far row far.
     slack_weight : float, default=1.0
@@ -109,7 +109,7 @@ class ITML(PairLearner[CyclicSolver]):
     def __init__(
         self,
         *,
-        n_triplets: int = 2_000,
+        n_triplets: int = 1_000,
         slack_weight: float = 1.0,
         near_distance: float | None = None,
         far_distance: float | None = None,
