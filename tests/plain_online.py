@@ -40,8 +40,8 @@ def lego_root(yhat: float, y: float, eta: float) -> float:
     return (q + s) / (2.0 * eta * yhat) if q >= 0.0 else 2.0 * yhat / (s - q)
 
 
-def is_nothing(yhat: float, A: FloatArray, z: FloatArray) -> bool:
-    return yhat <= 1e-12 * max(1.0, float(np.trace(A)) / len(A) * float(z @ z))
+def usual(A: FloatArray, z: FloatArray) -> float:
+    return float(np.trace(A)) / len(A) * float(z @ z)
 
 
 def plain_lego(
@@ -55,7 +55,7 @@ def plain_lego(
         y = near if sign > 0 else far
         run.values.append(yhat)
         violated = yhat > near if sign > 0 else yhat < far
-        run.updated.append(violated and not is_nothing(yhat, A, z))
+        run.updated.append(violated and yhat > 1e-12 * max(1.0, usual(A, z)))
         if run.updated[-1]:
             ybar = lego_root(yhat, y, eta)
             run.matrix = A - (yhat - ybar) / yhat**2 * np.outer(A @ z, A @ z)
@@ -82,7 +82,7 @@ def plain_itml(
         for c, (a, b, sign) in enumerate(pairs):
             z, M = X[a] - X[b], run.M
             p = float(z @ M @ z)
-            if is_nothing(p, M, z):
+            if p <= 1e-12 * usual(M, z):
                 run.updated.append(False)
                 continue
             if sign > 0:

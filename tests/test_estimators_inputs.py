@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from calipers import TripletSGD
+from calipers import ITML, LEGO, OASIS, TripletSGD
 from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators.inputs import DataWarning
 
@@ -20,6 +20,17 @@ def data(n: int = 30, d: int = 4) -> tuple[FloatArray, IndexArray]:
 
 def small(**settings: Any) -> TripletSGD:
     return TripletSGD(**{"method": "as-sgd", "n_triplets": 50, "random_state": 0, **settings})
+
+
+LEARNERS: dict[str, Any] = {
+    learner.__name__: learner for learner in (TripletSGD, OASIS, LEGO, ITML)
+}
+each_learner = pytest.mark.parametrize("name", LEARNERS)
+
+
+def little(name: str, **settings: Any) -> Any:
+    """Any learner, as TripletSGD is set here by default."""
+    return LEARNERS[name](**{"n_triplets": 50, "n_neighbors": 5, "random_state": 0, **settings})
 
 
 X, Y = data()
@@ -94,31 +105,35 @@ REFUSED_BY_FIT: dict[str, tuple[Any, Any, type[Exception], str]] = {
 }
 
 
+@each_learner
 @pytest.mark.parametrize("case", REFUSED_BY_FIT)
-def test_refused_by_fit(case: str) -> None:
+def test_refused_by_fit(case: str, name: str) -> None:
     given_X, given_y, error, sentence = REFUSED_BY_FIT[case]
+    if name == "OASIS" and case == "tiny differences":
+        pytest.skip("inner products need no differences")
     with pytest.raises(error) as caught:
-        small().fit(given_X, given_y)
-    assert str(caught.value) == sentence
+        little(name).fit(given_X, given_y)
+    assert str(caught.value) == sentence.replace("TripletSGD", name)
 
 
 @pytest.mark.parametrize(
-    ("given_X", "given_y", "name", "kind"),
+    ("given_X", "given_y", "what", "kind"),
     [
         (WITH_NAN, Y, "X", "NaN"),
         (WITH_INF, Y, "X", "infinity"),
         (X, ONE_MISSING_LABEL, "y", "NaN"),
     ],
 )
-def test_not_finite(given_X: Any, given_y: Any, name: str, kind: str) -> None:
+@each_learner
+def test_not_finite(given_X: Any, given_y: Any, what: str, kind: str, name: str) -> None:
     """scikit-learn's sentence, which goes on with advice about imputing for NaN in X."""
-    with pytest.raises(ValueError, match=f"^Input {name} contains {kind}"):
-        small().fit(given_X, given_y)
-    if name == "X":
+    with pytest.raises(ValueError, match=f"^Input {what} contains {kind}"):
+        little(name).fit(given_X, given_y)
+    if what == "X":
         with pytest.raises(ValueError, match=f"^Input X contains {kind}"):
-            small().fit_triplets(given_X, [[0, 1, 2]])
+            little(name).fit_triplets(given_X, [[0, 1, 2]])
         with pytest.raises(ValueError, match=f"^Input X contains {kind}"):
-            small().fit(X, Y).transform(given_X)
+            little(name).fit(X, Y).transform(given_X)
 
 
 REFUSED_TRIPLETS: dict[str, tuple[Any, type[Exception], str]] = {
@@ -166,24 +181,174 @@ REFUSED_TRIPLETS: dict[str, tuple[Any, type[Exception], str]] = {
 }
 
 
+@each_learner
 @pytest.mark.parametrize("case", REFUSED_TRIPLETS)
-def test_refused_triplets(case: str) -> None:
+def test_refused_triplets(case: str, name: str) -> None:
     triplets, error, sentence = REFUSED_TRIPLETS[case]
     with pytest.raises(error) as caught:
-        small().fit_triplets(X, triplets)
+        little(name).fit_triplets(X, triplets)
     assert str(caught.value) == sentence
 
 
-def test_sparse_rows_for_triplets_are_refused_too() -> None:
+@each_learner
+def test_sparse_rows_for_triplets_are_refused_too(name: str) -> None:
     with pytest.raises(TypeError) as caught:
-        small().fit_triplets(sparse.csr_array(X), [[0, 1, 2]])
-    assert str(caught.value).startswith("TripletSGD needs a dense X, got a sparse csr_array")
+        little(name).fit_triplets(sparse.csr_array(X), [[0, 1, 2]])
+    assert str(caught.value).startswith(f"{name} needs a dense X, got a sparse csr_array")
+
+
+REFUSED_PAIRS: dict[str, tuple[Any, Any, type[Exception], str]] = {
+    "out of range": (
+        [[0, 1], [0, 30]],
+        [1, -1],
+        ValueError,
+        "pairs[1] = (0, 30) points past the last row of X (30 rows): use row numbers from 0 to 29.",
+    ),
+    "negative": (
+        [[0, -1]],
+        [1],
+        ValueError,
+        "pairs[0] = (0, -1) has a negative row number: count the rows of X from 0 to 29.",
+    ),
+    "wrong shape": (
+        [[0, 1, 2]],
+        [1],
+        ValueError,
+        "pairs must have shape (n_pairs, 2), one (one, other) per row, got shape (1, 3): reshape "
+        "or transpose it.",
+    ),
+    "ragged": (
+        [[0, 1], [2]],
+        [1, 1],
+        ValueError,
+        "pairs must have shape (n_pairs, 2), got rows of different lengths: give every pair "
+        "exactly two row numbers (one, other).",
+    ),
+    "float": (
+        [[0.0, 1.0]],
+        [1],
+        TypeError,
+        "pairs must hold integer row numbers of X, got dtype float64: convert with "
+        "pairs.astype(int) if the values are whole row numbers.",
+    ),
+    "one row": (
+        [[1, 2], [4, 4]],
+        [1, 1],
+        ValueError,
+        "pairs[1] = (4, 4) is a row and itself: the two rows must differ, drop or replace this "
+        "pair.",
+    ),
+    "none": (
+        np.empty((0, 2), dtype=int),
+        [],
+        ValueError,
+        "pairs is empty, at least one (one, other) pair is needed: pass an integer array of shape "
+        "(n_pairs, 2).",
+    ),
+    "signs of another number": (
+        [[0, 1], [1, 2]],
+        [1],
+        ValueError,
+        "y must have shape (2,), one +1 (near) or -1 (far) for each of the 2 pairs, got shape "
+        "(1,): pass as many as there are pairs.",
+    ),
+    "other signs": (
+        [[0, 1], [1, 2]],
+        [1, 0],
+        ValueError,
+        "y[1] = 0 is neither +1 (near) nor -1 (far): give every pair one of the two.",
+    ),
+    "words for signs": (
+        [[0, 1]],
+        ["near"],
+        ValueError,
+        "y[0] = 'near' is neither +1 (near) nor -1 (far): give every pair one of the two.",
+    ),
+    "NaN for a sign": (
+        [[0, 1]],
+        [np.nan],
+        ValueError,
+        "y[0] = nan is neither +1 (near) nor -1 (far): give every pair one of the two.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ["LEGO", "ITML"])
+@pytest.mark.parametrize("case", REFUSED_PAIRS)
+def test_refused_pairs(case: str, name: str) -> None:
+    pairs, signs, error, sentence = REFUSED_PAIRS[case]
+    with pytest.raises(error) as caught:
+        little(name).fit_pairs(X, pairs, signs)
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize("name", ["LEGO", "ITML"])
+def test_rows_for_pairs_are_checked_too(name: str) -> None:
+    with pytest.raises(TypeError, match=f"^{name} needs a dense X, got a sparse csr_array"):
+        little(name).fit_pairs(sparse.csr_array(X), [[0, 1]], [1])
+    with pytest.raises(ValueError, match=r"^Input X contains NaN"):
+        little(name).fit_pairs(WITH_NAN, [[0, 1]], [1])
+
+
+@pytest.mark.parametrize("name", ["LEGO", "ITML"])
+def test_near_must_be_below_far(name: str) -> None:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        little(name, near_distance=2.0, far_distance=2.0).fit(X, Y)
+    assert str(caught.value) == (
+        f"{name} needs near_distance below far_distance, got near_distance=2 and far_distance=2 "
+        "(those not set are taken from X): lower near_distance or raise far_distance."
+    )
 
 
 def interval(name: str, kind: str, limits: str, got: str) -> str:
     return (
         f"The {name!r} parameter of TripletSGD must be {kind} in the range {limits}. "
         f"Got {got} instead."
+    )
+
+
+REFUSED_EVERYWHERE: list[tuple[str, Any, str]] = [
+    ("n_triplets", 0, interval("n_triplets", "an int", "[1, inf)", "0")),
+    ("n_neighbors", 0, interval("n_neighbors", "an int", "[1, inf)", "0")),
+    (
+        "n_components",
+        5,
+        "TripletSGD was asked for n_components=5, but X has 4 features: ask for at most 4, or "
+        "None for all.",
+    ),
+]
+
+
+@each_learner
+@pytest.mark.parametrize(("setting", "value", "sentence"), REFUSED_EVERYWHERE)
+def test_settings_refused_by_every_learner(
+    setting: str, value: Any, sentence: str, name: str
+) -> None:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        little(name, **{setting: value}).fit(X, Y)
+    assert str(caught.value) == sentence.replace("TripletSGD", name)
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "allowed"),
+    [
+        ("OASIS", "aggressiveness", "a float in the range (0.0, inf)"),
+        ("LEGO", "learning_rate", "a float in the range (0.0, inf)"),
+        ("LEGO", "near_distance", "a float in the range (0.0, inf) or None"),
+        ("LEGO", "far_distance", "a float in the range (0.0, inf) or None"),
+        ("ITML", "slack_weight", "a float in the range (0.0, inf)"),
+        ("ITML", "near_distance", "a float in the range (0.0, inf) or None"),
+        ("ITML", "far_distance", "a float in the range (0.0, inf) or None"),
+    ],
+)
+@pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf])
+def test_settings_refused_by_one_learner(
+    name: str, setting: str, allowed: str, value: float
+) -> None:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        little(name, **{setting: value}).fit(X, Y)
+    assert str(caught.value) == (
+        f"The {setting!r} parameter of {name} must be {allowed}. Got {value} instead."
     )
 
 
@@ -257,12 +422,13 @@ def test_refused_choices(name: str) -> None:
         small(**{name: "nonsense"}).fit(X, Y)
 
 
-def test_a_class_of_one_row_is_said_once() -> None:
+@each_learner
+def test_a_class_of_one_row_is_said_once(name: str) -> None:
     labels = Y.astype(object)
     labels[0] = "alone"
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        fitted = small().fit(X, labels.astype(str))
+        fitted = little(name).fit(X, labels.astype(str))
     assert [str(warning.message) for warning in caught] == [
         "1 of 4 classes have one row only ('alone'): they have no near row, so they serve as far "
         "rows only."
@@ -278,10 +444,11 @@ def test_many_classes_of_one_row_are_named_by_three() -> None:
     assert str(caught[0].message).startswith("5 of 8 classes have one row only (0, 1, 2, ...): ")
 
 
-def test_the_warning_points_at_the_call() -> None:
+@each_learner
+def test_the_warning_points_at_the_call(name: str) -> None:
     labels = np.where(np.arange(30) < 1, 7, Y)
     with pytest.warns(DataWarning) as caught:
-        small().fit(X, labels)
+        little(name).fit(X, labels)
     assert caught[0].filename == __file__
 
 
@@ -358,12 +525,13 @@ WHOLE = np.random.default_rng(1).integers(0, 9, size=(40, 5)).astype(np.float64)
 WHOLE_LABELS = np.arange(40) % 4
 
 
+@each_learner
 @pytest.mark.parametrize("kind", list(variants(WHOLE)))
-def test_any_array_gives_the_same_metric_and_is_left_alone(kind: str) -> None:
-    given, settings = variants(WHOLE)[kind], {"method": "ha-sgd", "n_triplets": 500}
+def test_any_array_gives_the_same_metric_and_is_left_alone(kind: str, name: str) -> None:
+    given = variants(WHOLE)[kind]
     before = np.array(given)
-    fitted = small(**settings).fit(given, WHOLE_LABELS)
-    expected = small(**settings).fit(WHOLE, WHOLE_LABELS)
+    fitted = little(name).fit(given, WHOLE_LABELS)
+    expected = little(name).fit(WHOLE, WHOLE_LABELS)
     # float32 has a compiled loop of its own, whose sums the compiler may order otherwise
     tolerance = 1e-9 if kind == "float32" else 0.0
     np.testing.assert_allclose(

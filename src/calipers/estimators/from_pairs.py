@@ -54,14 +54,8 @@ class PairLearner(TripletLearner[AnyLearner]):
         self.mining_seconds_ = perf_counter() - started
         return self._learn(rows, None, source, rngs)
 
-    def _learn_triplets(
-        self,
-        X: npt.NDArray[Any],
-        y: npt.NDArray[Any] | None,
-        source: Source,
-        rngs: list[np.random.Generator],
-    ) -> Self:
-        return self._learn(X, y, PairsOfTriplets(source), rngs)
+    def _examples(self, triplets: Source) -> Source:
+        return PairsOfTriplets(triplets)
 
     def _find_limits(self, X: npt.NDArray[Any], rng: np.random.Generator) -> tuple[float, float]:
         """Squared distances up to which rows are near, and from which they are far.
@@ -74,7 +68,7 @@ class PairLearner(TripletLearner[AnyLearner]):
         difference = X[one].astype(np.float64) - X[other]
         squared = np.einsum("ij,ij->i", difference, difference)
         squared = squared[squared > 0.0]
-        inputs.check_differences(float(squared.max(initial=0.0)))
+        inputs.check_differences(float(np.median(squared)) if len(squared) else 0.0)
         found = np.percentile(squared, _PERCENTILES).tolist()
         near, far = (
             limit if asked is None else float(asked) ** 2

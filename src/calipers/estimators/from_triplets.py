@@ -108,7 +108,7 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
             rows, labels, self.n_triplets, n_neighbors=self.n_neighbors, rng=triplet_rng
         )
         self.mining_seconds_ = perf_counter() - started
-        return self._learn_triplets(rows, labels_given, source, rngs)
+        return self._learn(rows, labels_given, self._examples(source), rngs)
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     @with_callbacks  # type: ignore[untyped-decorator]
@@ -133,7 +133,7 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
         source = GivenTriplets(check_triplets(triplets, len(rows)))
         _, *rngs = self._streams()
         self.mining_seconds_ = perf_counter() - started
-        return self._learn_triplets(rows, None, source, rngs)
+        return self._learn(rows, None, self._examples(source), rngs)
 
     @abstractmethod
     def _start(
@@ -145,15 +145,9 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
     def _metric(self, learner: AnyLearner) -> FloatArray:
         """M as learned so far."""
 
-    def _learn_triplets(
-        self,
-        X: npt.NDArray[Any],
-        y: npt.NDArray[Any] | None,
-        source: Source,
-        rngs: list[np.random.Generator],
-    ) -> Self:
-        """Learn from triplets as they are; a learner from pairs makes pairs of them."""
-        return self._learn(X, y, source, rngs)
+    def _examples(self, triplets: Source) -> Source:
+        """What to learn from: the triplets, or what a subclass makes of them."""
+        return triplets
 
     def _learn(
         self,

@@ -43,7 +43,7 @@ class ITML(PairLearner[CyclicSolver]):
     far_distance : float or None, default=None
         Least distance of rows that should be far (the square root of l); None: the distance
         that 95 % of them do not exceed.
-    max_iter : int, default=1000
+    max_iter : int, default=5000
         Most passes over all pairs; a ConvergenceWarning says if they did not suffice.
     tol : float, default=1e-3
         Stop once a pass changes the dual variables by less than this share of their size.
@@ -113,7 +113,7 @@ class ITML(PairLearner[CyclicSolver]):
         slack_weight: float = 1.0,
         near_distance: float | None = None,
         far_distance: float | None = None,
-        max_iter: int = 1000,
+        max_iter: int = 5000,
         tol: float = 1e-3,
         n_neighbors: int = 1,
         n_components: int | None = None,
@@ -153,7 +153,7 @@ class ITML(PairLearner[CyclicSolver]):
                 f"dual variables still changed by {solver.change:.2g} of their size: raise "
                 "max_iter or tol, or lower slack_weight.",
                 ConvergenceWarning,
-                stacklevel=7,  # past fit, scikit-learn's two wrappers of it, and what they call
+                stacklevel=6,  # past _learn, fit and scikit-learn's two wrappers of it
             )
 
     def _passes(

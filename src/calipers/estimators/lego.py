@@ -76,6 +76,11 @@ class LEGO(PairLearner[PairSolver]):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, if X had string column names.
 
+    Notes
+    -----
+    A step is the shorter the smaller squared distances are: of rows that differ by much less
+    than 1 nothing is learned. Scale them, or raise `learning_rate`.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

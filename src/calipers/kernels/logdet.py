@@ -22,8 +22,6 @@ from calipers.compiled import forget_stale
 from calipers.kernels.algebra import BY_HAND, REORDER, dot, multiply
 from calipers.kernels.parts import shrinkage
 
-NIL = 1e-12  # squared distances below this share of what is usual are rounding
-
 
 class Pairs(NamedTuple):
     """Pairs in order, and what is found about them."""
@@ -61,13 +59,12 @@ def _move_by_block(
     Z, squared = pairs.differences[first:last], pairs.squared[first:last]
     d, count = len(A), 0
     multiply(Z, A, room.product[: last - first])
-    usual = np.trace(A) / d
+    mean = np.trace(A) / d
     for t in range(last - first):
         squared[t] = dot(Z[t], room.product[t])
     for t in range(last - first):
-        if squared[t] <= NIL * max(1.0, usual * dot(Z[t], Z[t])):
-            continue
-        due, c = shrinkage(step, first + t, pairs.signs[first + t], squared[t])
+        usual = mean * dot(Z[t], Z[t])
+        due, c = shrinkage(step, first + t, pairs.signs[first + t], squared[t], usual)
         if not due:
             continue
         pairs.moved[first + t] = True

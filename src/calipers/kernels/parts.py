@@ -19,6 +19,8 @@ from calipers.losses import Hinge, SmoothHinge
 from calipers.sampling import ByGradientNorm, ByRunningNorm, BySlope, EveryBatch
 from calipers.steps import ProjectionWithSlack, TowardsTarget
 
+ROUNDING = 1e-12  # squared distances below this share of the usual are those of equal rows
+
 
 def slope(loss: Any, margin: float) -> float:
     """Size of the loss's derivative at one margin (compiled code only)."""
@@ -38,8 +40,11 @@ def probability(policy: Any, slopes: Any, norms: Any, far: Any, near: Any, unifo
     raise TypeError("compiled code only")
 
 
-def shrinkage(step: Any, pair: int, sign: int, squared: float) -> tuple[bool, float]:
-    """Whether a pair moves A, and c of ``A - c (Az)(Az)'`` (compiled code only)."""
+def shrinkage(step: Any, pair: int, sign: int, squared: float, usual: float) -> tuple[bool, float]:
+    """Whether a pair moves A, and c of ``A - c (Az)(Az)'`` (compiled code only).
+
+    ``squared`` is z'Az, ``usual`` what it would be if A were a multiple of the identity.
+    """
     raise TypeError("compiled code only")
 
 
@@ -112,12 +117,12 @@ def _probability(policy: Any, slopes: Any, norms: Any, far: Any, near: Any, unif
 
 
 @overload(shrinkage, strict=False)
-def _shrinkage(step: Any, pair: Any, sign: Any, squared: Any) -> Any:
+def _shrinkage(step: Any, pair: Any, sign: Any, squared: Any, usual: Any) -> Any:
     if _is(step, TowardsTarget):
 
-        def towards_target(step: Any, pair: Any, sign: Any, squared: Any) -> Any:
+        def towards_target(step: Any, pair: Any, sign: Any, squared: Any, usual: Any) -> Any:
             target = step.near if sign > 0 else step.far
-            if sign * (squared - target) <= 0.0:
+            if squared <= ROUNDING * max(1.0, usual) or sign * (squared - target) <= 0.0:
                 return False, 0.0
             eta = step.learning_rate
             # the positive root, in the form that does not subtract equals
@@ -129,7 +134,9 @@ def _shrinkage(step: Any, pair: Any, sign: Any, squared: Any) -> Any:
         return towards_target
     if _is(step, ProjectionWithSlack):
 
-        def projection_with_slack(step: Any, pair: Any, sign: Any, squared: Any) -> Any:
+        def projection_with_slack(step: Any, pair: Any, sign: Any, squared: Any, usual: Any) -> Any:
+            if squared <= ROUNDING * usual:
+                return False, 0.0
             gamma, slack = step.slack_weight, step.slacks[pair]
             violation = sign * gamma / (gamma + 1.0) * (1.0 / squared - 1.0 / slack)
             alpha = min(step.duals[pair], violation)
