@@ -67,8 +67,9 @@ class PlainItml:
     M: FloatArray
     duals: FloatArray
     slacks: FloatArray
-    updated: list[bool]
-    changes: list[float]
+    updated: list[bool] = field(default_factory=list)
+    changes: list[float] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)
 
 
 def plain_itml(
@@ -76,12 +77,13 @@ def plain_itml(
 ) -> PlainItml:
     duals = np.zeros(len(pairs))
     slacks = np.where(pairs[:, 2] > 0, near, far)
-    run = PlainItml(np.eye(X.shape[1]), duals, slacks, [], [])
+    run = PlainItml(np.eye(X.shape[1]), duals, slacks)
     for _ in range(passes):
-        before = duals.copy()
+        before, loss = duals.copy(), 0.0
         for c, (a, b, sign) in enumerate(pairs):
             z, M = X[a] - X[b], run.M
             p = float(z @ M @ z)
+            loss += max(0.0, p / near - 1 if sign > 0 else 1 - p / far) / len(pairs)
             if p <= 1e-12 * usual(M, z):
                 run.updated.append(False)
                 continue
@@ -96,6 +98,7 @@ def plain_itml(
             duals[c] -= alpha
             run.updated.append(alpha != 0.0)
             run.M = M + beta * np.outer(M @ z, M @ z)
+        run.losses.append(loss)
         size = np.abs(duals).sum() + np.abs(before).sum()
         run.changes.append(float(np.abs(duals - before).sum() / size) if size else 0.0)
     return run

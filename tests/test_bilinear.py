@@ -100,7 +100,8 @@ def test_one_update(seed: int, d: int, C: float) -> None:
     np.testing.assert_allclose(change, tau * V, atol=1e-9 * (1 + np.abs(W).max()))
 
     def objective(t: float) -> float:  # passive-aggressive: |W' - W|^2 / 2 + C loss
-        return t * t * np.sum(V * V) / 2 + C * max(0.0, loss - t * np.sum(V * V))
+        squared = float(np.sum(V * V))
+        return t * t * squared / 2 + C * max(0.0, loss - t * squared)
 
     best = minimize_scalar(objective, bounds=(0.0, C), method="bounded", options={"xatol": 1e-12})
     assert objective(tau) <= best.fun * (1 + 1e-9) + 1e-12

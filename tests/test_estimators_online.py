@@ -137,7 +137,7 @@ def test_itml_is_the_plain_algorithm() -> None:
     run = plain_itml(X, pairs, **found, gamma=1.0, passes=fitted.n_iter_)
     assert fitted.n_updates_ == sum(run.updated)
     assert_same_matrix(fitted.get_mahalanobis_matrix(), run.M)
-    np.testing.assert_allclose(fitted.loss_curve_, run.changes, rtol=1e-6)
+    np.testing.assert_allclose(fitted.change_curve_, run.changes, rtol=1e-6)
     assert run.changes[-1] <= 1e-3 < run.changes[-2]
     assert fitted.converged_
 
@@ -165,7 +165,8 @@ def test_fitted_attributes(learner: Any) -> None:
         assert fitted.n_iter_ == fitted.pair_curve_[-1] == 1600
         assert len(fitted.pair_curve_) == 100
     if learner is ITML:
-        assert fitted.n_iter_ == len(fitted.loss_curve_)
+        assert fitted.n_iter_ == len(fitted.loss_curve_) == len(fitted.change_curve_)
+        assert fitted.loss_curve_[-1] < 0.7 * fitted.loss_curve_[0]
 
 
 @each_learner

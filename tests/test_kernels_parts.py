@@ -1,7 +1,8 @@
-"""Compiled losses and policies against the ones that are written for reading."""
+"""Compiled losses, policies and steps against the ones that are written for reading."""
 
 from __future__ import annotations
 
+from decimal import Decimal, localcontext
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,11 @@ from calipers.sampling import (
     gradient_norm,
     outer_norms,
 )
+from calipers.steps import ProjectionWithSlack, TowardsTarget
 
 MARGINS = np.concatenate([[-1e308, -1e6, 0.0, 1.0, 1e6, 1e308], np.linspace(-300.0, 300.0, 601)])
 slope, value, probability = parts.slope, parts.value, parts.probability
+shrinkage = parts.shrinkage
 
 
 @njit
@@ -92,3 +95,36 @@ def test_running_norm_grows_to_the_largest_met() -> None:
 def test_outside_compiled_code_there_is_nothing_to_call(part: Any) -> None:
     with pytest.raises(TypeError, match="compiled code only"):
         part(SmoothHinge(), 0.0)
+
+
+@njit
+def one_shrinkage(step: Any, sign: int, squared: float, usual: float) -> Any:
+    return shrinkage(step, 0, sign, squared, usual)
+
+
+@pytest.mark.parametrize("eta", [1e-12, 1e-3, 1.0, 1e6, 1e12])
+@pytest.mark.parametrize("target", [1e-3, 1.0, 1e6])
+@pytest.mark.parametrize("squared", [1e-9, 0.5, 3.0, 1e5, 1e12])
+def test_towards_target_is_the_positive_root(eta: float, target: float, squared: float) -> None:
+    """In twice the digits, where the textbook's formula does not cancel."""
+    sign = 1 if squared > target else -1
+    due, c = one_shrinkage(TowardsTarget(target, target, eta), sign, squared, squared)
+    assert due
+    with localcontext() as context:
+        context.prec = 80
+        e, y, yhat = Decimal(eta), Decimal(target), Decimal(squared)
+        q = e * y * yhat - 1
+        root = (q + (q * q + 4 * e * yhat * yhat).sqrt()) / (2 * e * yhat)
+        expected = float((yhat - root) / yhat**2)
+    assert c == pytest.approx(expected, rel=1e-9, abs=4e-16 / squared)
+    assert not one_shrinkage(TowardsTarget(target, target, eta), -sign, squared, squared)[0]
+
+
+def test_distances_of_equal_rows_are_passed_over() -> None:
+    towards = TowardsTarget(near=1e-30, far=1.0, learning_rate=1.0)
+    assert not one_shrinkage(towards, 1, 1e-13, 1e-13)[0]  # below 1e-12
+    assert not one_shrinkage(towards, 1, 1e-7, 1e6)[0]  # below 1e-12 of the usual
+    assert one_shrinkage(towards, 1, 1e-5, 1e6)[0]
+    for squared, usual, due in [(1e-100, 1e-100, True), (1e-113, 1e-100, False), (0.0, 0.0, False)]:
+        onto = ProjectionWithSlack(1.0, np.zeros(1), np.array([1.0]))
+        assert one_shrinkage(onto, -1, squared, usual)[0] == due

@@ -130,7 +130,7 @@ class CyclicSolver(LogDetSolver):
         super().__init__(ProjectionWithSlack(slack_weight, np.empty(0), np.empty(0)), n_features)
         self.limits = limits
         self.n_iterations = 0
-        self.change = np.inf
+        self.change, self.changes = np.inf, list[float]()
         self.curve: list[PairPoint] = []
 
     def advance(self, X: FloatArray, pairs: IndexArray) -> npt.NDArray[np.bool_]:
@@ -139,16 +139,18 @@ class CyclicSolver(LogDetSolver):
         ``change`` then is the change of the dual variables as a share of their size.
         """
         Z, signs = differences_of(X, pairs)
+        limits = np.where(signs > 0, self.limits[1], self.limits[-1])
         if self.n_iterations == 0:
-            slacks = np.where(signs > 0, self.limits[1], self.limits[-1])
-            self.step = self.step._replace(duals=np.zeros(len(pairs)), slacks=slacks)
+            self.step = self.step._replace(duals=np.zeros(len(pairs)), slacks=limits.copy())
         before = self.step.duals.copy()
-        _, moved = self.take(Z, signs)
+        squared, moved = self.take(Z, signs)
+        missed = float(np.maximum(0.0, signs * (squared / limits - 1.0)).mean())
         size = float(np.abs(before).sum() + np.abs(self.step.duals).sum())
         changed = float(np.abs(self.step.duals - before).sum())
         self.change = changed / size if size > 0.0 else 0.0
         self.n_iterations += 1
-        self.curve.append(PairPoint(self.n_iterations * len(pairs), self.change, self.n_updates))
+        self.changes.append(self.change)
+        self.curve.append(PairPoint(self.n_iterations * len(pairs), missed, self.n_updates))
         return moved
 
 

@@ -66,9 +66,12 @@ class ITML(PairLearner[CyclicSolver]):
         Passes over all pairs.
     converged_ : bool
         Whether the passes ended by `tol`.
-    loss_curve_ : ndarray of shape (n_iter_,)
+    change_curve_ : ndarray of shape (n_iter_,)
         Change of the dual variables in each pass, as a share of their size: what `tol` is
         compared with.
+    loss_curve_ : ndarray of shape (n_iter_,)
+        Mean share of its limit by which a pair's squared distance missed it, in each pass,
+        0 for pairs as they should be.
     update_curve_ : ndarray of shape (n_iter_,)
         Updates up to the end of each pass.
     mining_seconds_, solve_seconds_ : float
@@ -164,3 +167,7 @@ class ITML(PairLearner[CyclicSolver]):
 
     def _metric(self, solver: CyclicSolver) -> FloatArray:
         return solver.A
+
+    def _set_fitted(self, solver: CyclicSolver) -> None:
+        super()._set_fitted(solver)
+        self.change_curve_ = np.array(solver.changes)
