@@ -55,6 +55,7 @@ class OnlyOnce(NamedTuple):
     """
 
     damping: float = 0.01
+    unit: float = 1.0  # size of the first iterate; the dual grows by rate * g / unit^4
 
 
 class Never(NamedTuple):

@@ -66,7 +66,7 @@ def _penalise(rule: Any, iterate: Iterate, step: Step, room: Room, rank: int) ->
         room.signs[rank] = 1.0
         rank += 1
     missing = -tally.scale * tally.lowest
-    tally.dual = max(0.0, (1.0 - rule.damping) * tally.dual + length * missing)
+    tally.dual = (1.0 - rule.damping) * tally.dual + length * missing / rule.unit**4
     change(iterate, room, rank)
     tally.rank += rank
     _, start, removed = subtracted_by(room, rank)
