@@ -375,17 +375,17 @@ REFUSED_SETTINGS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"method": "as_sgd"},
-        "The 'method' parameter of TripletSGD must be one of 'sgd', 'mini-sgd', 'as-sgd', "
+        "The 'method' parameter of TripletSGD must be one of 'auto', 'sgd', 'mini-sgd', 'as-sgd', "
         "'hr-sgd', 'ha-sgd', got 'as_sgd'. Did you mean 'as-sgd'?",
     ),
     (
         {"method": "HR-SGD"},
-        "The 'method' parameter of TripletSGD must be one of 'sgd', 'mini-sgd', 'as-sgd', "
+        "The 'method' parameter of TripletSGD must be one of 'auto', 'sgd', 'mini-sgd', 'as-sgd', "
         "'hr-sgd', 'ha-sgd', got 'HR-SGD'. Did you mean 'hr-sgd'?",
     ),
     (
         {"method": "xxxxxxxx"},
-        "The 'method' parameter of TripletSGD must be one of 'sgd', 'mini-sgd', 'as-sgd', "
+        "The 'method' parameter of TripletSGD must be one of 'auto', 'sgd', 'mini-sgd', 'as-sgd', "
         "'hr-sgd', 'ha-sgd', got 'xxxxxxxx'.",
     ),
     (

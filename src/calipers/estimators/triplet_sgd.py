@@ -24,6 +24,7 @@ from calipers.theory import Theory
 from calipers.triplets import LARGEST_PORTION, Source
 
 METHODS = ("sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd")
+CHEAP_UPDATES = 48  # up to this many features an update costs little more than to skip it
 
 PAPER_SETTINGS: Mapping[str, Any] = MappingProxyType(
     {
@@ -54,10 +55,11 @@ class TripletSGD(TripletLearner[Solver]):
 
     Parameters
     ----------
-    method : {"sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd"}, default="ha-sgd"
+    method : {"auto", "sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd"}, default="auto"
         Which of the paper's algorithms: an update at every triplet; at every batch; at a
         triplet with the probability of its slope; at a batch with the probability of the
-        slope of one of it (HR) or of its gradient's norm (HA).
+        slope of one of it (HR) or of its gradient's norm (HA). "auto" is "mini-sgd" up to 48
+        features, where updates are cheap and more of them learn more, else "ha-sgd".
     n_triplets : int, default=100_000
         Triplets to draw (N). Whole batches are used; a rest is left out.
     batch_size : int, default=10
@@ -98,6 +100,8 @@ class TripletSGD(TripletLearner[Solver]):
     ----------
     components_ : ndarray of shape (n_components, n_features)
         L with M = L'L; ``transform`` is ``X @ components_.T``.
+    method_ : str
+        The algorithm, where "auto" chose it.
     n_updates_ : int
         Updates, those included that are too small to change M.
     n_projections_ : int
@@ -153,7 +157,7 @@ class TripletSGD(TripletLearner[Solver]):
 
     def __init__(
         self,
-        method: str = "ha-sgd",
+        method: str = "auto",
         *,
         n_triplets: int = 100_000,
         batch_size: int = 10,
@@ -203,6 +207,8 @@ class TripletSGD(TripletLearner[Solver]):
         accept_rng, pick_rng = rngs
         first = next(source.portions(LARGEST_PORTION))
         unit = self._unit(X, first)
+        automatic = "mini-sgd" if X.shape[1] <= CHEAP_UPDATES else "ha-sgd"
+        self.method_ = automatic if self.method == "auto" else self.method
         recipe = self._recipe(X, first, unit, pick_rng)
         inputs.check_batches(type(self).__name__, len(source), recipe.batch_size)
         return Solver(recipe, X.shape[1], accept_rng=accept_rng, pick_rng=pick_rng, start=unit)
@@ -250,14 +256,14 @@ class TripletSGD(TripletLearner[Solver]):
             "sum_over_batch": self.batch_reduce == "sum",
             "rule": self._rule(unit),
         }
-        if self.method == "sgd":
+        if self.method_ == "sgd":
             return recipes.sgd(**parts)
-        if self.method == "as-sgd":
+        if self.method_ == "as-sgd":
             return recipes.as_sgd(**parts)
         parts["batch_size"] = int(self.batch_size)
-        if self.method == "mini-sgd":
+        if self.method_ == "mini-sgd":
             return recipes.mini_sgd(**parts)
-        if self.method == "hr-sgd":
+        if self.method_ == "hr-sgd":
             return recipes.hr_sgd(**parts)
         if self.gradient_bound == "running":
             return recipes.ha_sgd(policy=ByRunningNorm(np.zeros(1)), **parts)
@@ -286,7 +292,7 @@ class TripletSGD(TripletLearner[Solver]):
 
     def _check_settings(self, X: npt.NDArray[Any]) -> None:
         owner = type(self).__name__
-        inputs.check_name(owner, "method", self.method, METHODS)
+        inputs.check_name(owner, "method", self.method, ("auto", *METHODS))
         super()._check_settings(X)
         of = "trace" if self.projection == "never" else "norm"
         inputs.check_radius(owner, self.radius, X.shape[1], of=of)
