@@ -29,6 +29,7 @@ from calipers.triplets import (
     check_triplets,
 )
 
+MOST_TRIPLETS = 100_000  # the paper's number
 N_REPORTS = 100  # points of the loss curve and steps of a progress bar
 
 
@@ -74,7 +75,7 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
     what M has come of it (:meth:`_metric`).
     """
 
-    n_triplets: int
+    n_triplets: int | None
     n_neighbors: int
     n_components: int | None
     random_state: int | np.random.RandomState | None
@@ -104,8 +105,9 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
         self.notes_ += inputs.check_neighbors(owner, self.n_neighbors, labels)
         inputs.warn_lonely(self.classes_, labels)
         triplet_rng, *rngs = self._streams()
+        n_triplets = self.n_triplets or self._enough_triplets(rows)
         source = DrawnTriplets(
-            rows, labels, self.n_triplets, n_neighbors=self.n_neighbors, rng=triplet_rng
+            rows, labels, n_triplets, n_neighbors=self.n_neighbors, rng=triplet_rng
         )
         self.mining_seconds_ = perf_counter() - started
         return self._learn(rows, labels_given, self._examples(source), rngs)
@@ -144,6 +146,10 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
     @abstractmethod
     def _metric(self, learner: AnyLearner) -> FloatArray:
         """M as learned so far."""
+
+    def _enough_triplets(self, X: npt.NDArray[Any]) -> int:
+        """How many to draw where no number was given."""
+        return MOST_TRIPLETS
 
     def _examples(self, triplets: Source) -> Source:
         """What to learn from: the triplets, or what a subclass makes of them."""

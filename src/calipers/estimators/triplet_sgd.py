@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from calipers import recipes
 from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators import inputs
-from calipers.estimators.from_triplets import TripletLearner
+from calipers.estimators.from_triplets import MOST_TRIPLETS, TripletLearner
 from calipers.losses import SmoothHinge
 from calipers.projections import AtOnce, Never, OnlyOnce, Rule
 from calipers.sampling import ByGradientNorm, ByRunningNorm, NormRule, largest_norm
@@ -25,6 +25,7 @@ from calipers.triplets import LARGEST_PORTION, Source
 
 METHODS = ("sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd")
 CHEAP_UPDATES = 48  # up to this many features an update costs little more than to skip it
+TRIPLETS_PER_ROW = 50  # beyond which, where updates are not cheap, little more is learned
 
 PAPER_SETTINGS: Mapping[str, Any] = MappingProxyType(
     {
@@ -60,8 +61,9 @@ class TripletSGD(TripletLearner[Solver]):
         triplet with the probability of its slope; at a batch with the probability of the
         slope of one of it (HR) or of its gradient's norm (HA). "auto" is "mini-sgd" up to 48
         features, where updates are cheap and more of them learn more, else "ha-sgd".
-    n_triplets : int, default=100_000
-        Triplets to draw (N). Whole batches are used; a rest is left out.
+    n_triplets : int or None, default=None
+        Triplets to draw (N). Whole batches are used; a rest is left out. None is 100,000, or,
+        with more than 48 features, 50 for every row if that is less.
     batch_size : int, default=10
         Triplets in a batch (b); "sgd" and "as-sgd" always take one.
     learning_rate : float, default=1.0
@@ -139,7 +141,7 @@ class TripletSGD(TripletLearner[Solver]):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "method": [str],
-        "n_triplets": [Interval(Integral, 1, None, closed="left")],
+        "n_triplets": [Interval(Integral, 1, None, closed="left"), None],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "smoothness": [Interval(Real, 0, None, closed="neither")],
@@ -159,7 +161,7 @@ class TripletSGD(TripletLearner[Solver]):
         self,
         method: str = "auto",
         *,
-        n_triplets: int = 100_000,
+        n_triplets: int | None = None,
         batch_size: int = 10,
         learning_rate: float = 1.0,
         smoothness: float = 3.0,
@@ -212,6 +214,11 @@ class TripletSGD(TripletLearner[Solver]):
         recipe = self._recipe(X, first, unit, pick_rng)
         inputs.check_batches(type(self).__name__, len(source), recipe.batch_size)
         return Solver(recipe, X.shape[1], accept_rng=accept_rng, pick_rng=pick_rng, start=unit)
+
+    def _enough_triplets(self, X: npt.NDArray[Any]) -> int:
+        if X.shape[1] <= CHEAP_UPDATES:
+            return MOST_TRIPLETS
+        return min(MOST_TRIPLETS, TRIPLETS_PER_ROW * len(X))
 
     def _metric(self, solver: Solver) -> FloatArray:
         return solver.average if self.average else solver.last

@@ -71,8 +71,8 @@ def run(meter: Meter, *, seed: int = 0) -> Demo:
     rows = [Row("euclidean", 100 * split_error(data))]
     for method in METHODS:
         with meter.step(method, weight=_WEIGHTS[method]) as advance:
-            metric = TripletSGD(method=method, random_state=seed).set_callbacks(advance)
-            metric.fit(data.X_train, data.y_train)
+            metric = TripletSGD(method=method, n_triplets=100_000, random_state=seed)
+            metric.set_callbacks(advance).fit(data.X_train, data.y_train)
         rows.append(
             Row(
                 method,

@@ -56,10 +56,11 @@ def solve(factors: FloatArray, x: FloatArray) -> None:
 @njit(cache=True, nogil=True)
 def factors_of(M: FloatArray, shift: float, factors: FloatArray) -> bool:
     """Factorise ``M + shift * I``, as `factorise` does; False unless it is positive definite."""
-    factors[:] = M
-    for i in range(len(M)):
-        factors[i, i] += shift
     d = len(M)
+    for i in range(d):
+        for j in range(d):  # an assignment of arrays takes numba 4 s longer to compile
+            factors[i, j] = M[i, j]
+        factors[i, i] += shift
     if d <= SMALL:
         return bool(factorise(factors))
     if _potrf(_DOUBLE, _LOWER, d, factors.ctypes, d) != 0:

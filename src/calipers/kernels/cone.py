@@ -11,14 +11,13 @@ from calipers.arrays import FloatArray
 from calipers.kernels.algebra import REORDER, add_outer_products, dot
 from calipers.kernels.cholesky import SMALL, is_positive
 from calipers.kernels.spectrum import all_negative, seen_directly, seen_inverted
-from calipers.kernels.state import Iterate, Room
+from calipers.kernels.state import Iterate, Room, Step
 
 UNSEEN = 1e-5  # share of the norm that a negative eigenvalue not seen by Lanczos may have
 ATTEMPTS = 6  # to find such, before a full eigendecomposition
 
 
-@njit(cache=True, nogil=True)
-def project_at_once(iterate: Iterate, room: Room, rank: int) -> int:
+def project_at_once(rule: Any, iterate: Iterate, step: Step, room: Room, rank: int) -> int:
     """Change M by the directions and bring it back onto the cone.
 
     Returns the rank of the whole change: the eigenvalues cut off are directions too.

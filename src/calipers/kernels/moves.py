@@ -41,11 +41,11 @@ def _is(rule: Any, kind: type) -> bool:
 @overload(move, strict=False)
 def _move(rule: Any, iterate: Any, step: Any, room: Any, rank: Any) -> Any:
     if _is(rule, AtOnce):
-        return lambda rule, iterate, step, room, rank: project_at_once(iterate, room, rank)
+        return project_at_once
     if _is(rule, OnlyOnce):
-        return lambda rule, iterate, step, room, rank: _penalise(rule, iterate, step, room, rank)
+        return _penalise
     if _is(rule, Never):
-        return lambda rule, iterate, step, room, rank: _mix(rule, iterate, step, room, rank)
+        return _mix
     return None
 
 
@@ -56,7 +56,6 @@ def _stands_still(rule: Any) -> Any:
     return lambda rule: False
 
 
-@njit(cache=True, nogil=True)
 def _penalise(rule: Any, iterate: Iterate, step: Step, room: Room, rank: int) -> int:
     """`OnlyOnce`: beside the gradient's, a step up along the lowest eigenvector of M."""
     M, tally, lowest = iterate.M, iterate.tally[0], iterate.memory[0]
@@ -82,7 +81,6 @@ def _penalise(rule: Any, iterate: Iterate, step: Step, room: Room, rank: int) ->
     return rank
 
 
-@njit(cache=True, nogil=True)
 def _mix(rule: Any, iterate: Iterate, step: Step, room: Room, rank: int) -> int:
     """`Never`: add to the sum of gradients, then step towards its lowest eigenvector."""
     tally = iterate.tally[0]
@@ -96,7 +94,7 @@ def _mix(rule: Any, iterate: Iterate, step: Step, room: Room, rank: int) -> int:
         start += vectors[k]
     lowest = _lowest_pair(gradients, start, 0.0, norm, room, q)
     share = 1.0 / np.sqrt(1.0 + tally.seen)
-    iterate.total[:] += tally.mass * iterate.M
+    add_outer_products(iterate.M, vectors[:0], signs[:0], iterate.total, tally.mass)
     tally.mass = 0.0
     tally.scale *= 1.0 - share
     rank = 0

@@ -15,7 +15,7 @@ from numba import njit
 
 from calipers.arrays import FloatArray
 from calipers.compiled import forget_stale
-from calipers.kernels.algebra import REORDER, carry, dot, gather, margins
+from calipers.kernels.algebra import REORDER, add_outer_products, carry, dot, gather, margins
 from calipers.kernels.moves import move, stands_still
 from calipers.kernels.parts import kept, probability, rate, slope, value
 from calipers.kernels.state import Block, Iterate, Room, Step
@@ -54,7 +54,7 @@ def walk(
         rest = slice((t + 1) * width, last * width)
         tally.seen += 1
         tally.mass += tally.scale
-        _shrink(iterate, step, block.margins[rest])
+        _shrink(iterate, step, room, block.margins[rest])
         if not block.accepted[t]:
             continue
         tally.updates += 1
@@ -92,14 +92,14 @@ def _look_at_batch(iterate: Iterate, block: Block, loss: Any, room: Room, t: int
 
 
 @njit(cache=True, nogil=True)
-def _shrink(iterate: Iterate, step: Step, margins: FloatArray) -> None:
+def _shrink(iterate: Iterate, step: Step, room: Room, margins: FloatArray) -> None:
     """Multiply the iterate by what the schedule keeps of it; where that is nothing, begin anew."""
     tally = iterate.tally[0]
     share = kept(step.schedule, tally.seen)
     if share > 0.0:
         tally.scale *= share
         return
-    iterate.total[:] += tally.mass * iterate.M
+    add_outer_products(iterate.M, room.vectors[:0], room.signs[:0], iterate.total, tally.mass)
     iterate.M[:] = 0.0
     margins[:] = 0.0
     tally.scale = rate(step.schedule, tally.seen)
