@@ -37,7 +37,7 @@ function marker(series, parent, x, y) {
 function shown(value) {
   const size = Math.abs(value);
   if (size >= 1000) return Math.round(value).toLocaleString("en");
-  if (size !== 0 && size < 0.001) return value.toExponential(1).replace("e-", "e−");
+  if (size !== 0 && size < 0.001) return value.toExponential(1).replace(".0e", "e").replace("e-", "e−");
   return String(Number(value.toPrecision(3)));
 }
 
@@ -45,7 +45,7 @@ function shown(value) {
 function ticks(low, high, log, room) {
   const found = [];
   if (log) {
-    const parts = high - low < 2 ? [1, 2, 5] : [1];
+    const parts = high - low < 0.6 ? [1, 1.5, 2, 3, 4, 5, 7] : high - low < 2 ? [1, 2, 5] : [1];
     const step = Math.max(1, Math.ceil((high - low) / room));
     for (let power = Math.floor(low); power <= high; power += parts.length > 1 ? 1 : step)
       for (const part of parts) found.push(power + Math.log10(part));
@@ -148,7 +148,7 @@ class Chart {
   box() {
     const width = Math.max(240, this.host.clientWidth || 600);
     const height = this.spec.height || 320;
-    const left = this.spec.y.names ? 92 : 54;
+    const left = this.spec.y.names ? 92 : 64;
     return { width, height, left, right: 14, top: 12, bottom: 44 };
   }
 
@@ -241,7 +241,7 @@ class Chart {
         box[3] < other[1] || box[1] > other[3]);
     for (const dot of this.dots) {
       if (!dot.series.tag || dot.h === null) continue;
-      const w = dot.series.label.length * 6.4, { h, v } = dot;
+      const w = dot.series.label.length * 7.4, { h, v } = dot;
       const places = [[h + 8, v - 6], [h - 8 - w, v - 6], [h - w / 2, v - 20], [h - w / 2, v + 8]];
       const place = places.find(([x, y]) => free([x, y, x + w, y + 12]));
       if (!place) continue;

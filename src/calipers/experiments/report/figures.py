@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,7 @@ def draw(summary: Summary, folder: Path) -> list[Path]:
         "updates-so-far": _curves(summary, names, "updates"),
         "spectrum": _spectra(summary, names),
         "theorem-2": _theorem(summary, names),
-        **{f"before-after-{k}": _clouds(summary, name) for k, name in enumerate(names)},
+        **{f"before-after-{_file_name(name)}": _clouds(summary, name) for name in names},
     }
     written = []
     for title, figure in figures.items():
@@ -65,6 +66,11 @@ def _panels(names: list[str], *, width: float = 4.2, height: float = 3.4) -> tup
         panel.spines[["top", "right"]].set_visible(False)
         panel.grid(alpha=0.3)
     return figure, panels
+
+
+def _file_name(name: str) -> str:
+    """The name with nothing in it that a file system might take amiss."""
+    return re.sub(r"[^\w-]+", "-", name, flags=re.ASCII)[:60]
 
 
 def _plain(text: str) -> str:

@@ -122,7 +122,10 @@ def _comparison(
         cells = {method: table[name, method] for method in methods}
         ours = [cell.ours for cell in cells.values() if cell.ours is not None]
         best = min(ours) if len(ours) > 1 else None
-        parts = [_cell(cell, show, gap, best=best) for cell in cells.values()]
+        parts = [
+            _cell(cell, show, gap, best=best, first=_opens_group(method, methods))
+            for method, cell in cells.items()
+        ]
         body.append(_heading(summary, name) + "".join(parts))
     return _table(_headings(methods), body)
 
@@ -131,12 +134,22 @@ def _has(cell: Cell) -> bool:
     return cell.ours is not None or cell.paper is not None
 
 
-def _cell(cell: Cell, show: Show, gap: Gap | None, *, best: float | None = None) -> str:
-    paper = f'<span class="paper">{escape(show(cell.paper))}</span>'
+def _opens_group(method: str, methods: Sequence[str]) -> bool:
+    """Whether another kind of system stands before it."""
+    before = methods[: methods.index(method)]
+    return all(SYSTEMS[other].kind != SYSTEMS[method].kind for other in before)
+
+
+def _cell(
+    cell: Cell, show: Show, gap: Gap | None, *, best: float | None = None, first: bool = False
+) -> str:
+    """A cell with ours, the paper's and a mark for the difference."""
+    paper = "" if cell.paper is None else f'<span class="paper">{escape(show(cell.paper))}</span>'
+    kinds = ["first"] if first else []
     if cell.ours is None:
         why = f' title="{escape(cell.why)}"' if cell.why else ""
         sign = "not run" if cell.why else words.NOTHING
-        return f'<td class="none"{why}>{sign if _has(cell) or cell.why else ""}<br>{paper}</td>'
+        return f'<td class="{" ".join(["none", *kinds])}"{why}>{sign}<br>{paper}</td>'
     spread = f"± {cell.spread:.2g}, " if cell.spread is not None else ""
     runs = f"{cell.runs} run" + ("s" if cell.runs > 1 else "")
     found = gap(cell) if gap else None
@@ -144,9 +157,11 @@ def _cell(cell: Cell, show: Show, gap: Gap | None, *, best: float | None = None)
     if found:
         verdict, text = found
         mark = f'<span class="gap {verdict.word}">{verdict.sign} {escape(text)}</span>'
-    kind = ' class="best"' if best is not None and cell.ours == best else ""
+    if best is not None and cell.ours == best:
+        kinds.append("best")
+    told = f' title="{spread}{runs}"' if cell.runs else ""
     return (
-        f'<td{kind} title="{spread}{runs}"><b>{escape(show(cell.ours))}</b>'
+        f'<td class="{" ".join(kinds)}"{told}><b>{escape(show(cell.ours))}</b>'
         f'<span class="pack">{paper}{mark}</span></td>'
     )
 
@@ -156,9 +171,17 @@ def _headings(methods: Sequence[str]) -> str:
     for method in methods:
         title = GROUPS[SYSTEMS[method].kind]
         groups[title] = groups.get(title, 0) + 1
-    above = "".join(f'<th colspan="{n}">{escape(title)}</th>' for title, n in groups.items())
-    below = "".join(f'<th scope="col">{escape(SYSTEMS[m].label)}</th>' for m in methods)
+    above = "".join(
+        f'<th colspan="{n}" class="first">{escape(title)}</th>' for title, n in groups.items()
+    )
+    below = "".join(
+        f'<th scope="col"{_first(m, methods)}>{escape(SYSTEMS[m].label)}</th>' for m in methods
+    )
     return f'<tr class="groups"><th></th>{above}</tr><tr><th></th>{below}</tr>'
+
+
+def _first(method: str, methods: Sequence[str]) -> str:
+    return ' class="first"' if _opens_group(method, methods) else ""
 
 
 def _heading(summary: Summary, name: str) -> str:
@@ -183,8 +206,11 @@ def _speed_ups(summary: Summary) -> str:
     methods = [name for name in summary.methods if name not in ("euclidean", "sgd")]
     body = []
     for name in summary.names:
-        cells = [_cell(summary.speed_up(name, m), words.factor, None) for m in methods]
-        body.append(_heading(summary, name) + "".join(cells).replace(' title="0 run"', ""))
+        cells = [
+            _cell(summary.speed_up(name, m), words.factor, None, first=_opens_group(m, methods))
+            for m in methods
+        ]
+        body.append(_heading(summary, name) + "".join(cells))
     return _table(_headings(methods), body)
 
 
