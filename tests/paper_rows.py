@@ -56,8 +56,8 @@ def some() -> list[dict[str, Any]]:
     rows += [row("semeion", "sgd", run, seconds=20.0, error=6.5) for run in (0, 1)]
     rows += [row("semeion", "as-sgd", run, updates=140 + 10 * run) for run in (0, 1)]
     rows += [row("semeion", "ha-sgd", error=9.0, notes=["One note."])]
-    letter = {"data": {**DATA, "n_train": 15_000, "n_features": 16}}
-    rows += [row("letter", method, **letter) for method in ("euclidean", "as-sgd", "oasis")]
+    letter = {**DATA, "n_train": 15_000, "n_features": 16}
+    rows += [row("letter", method, data=letter) for method in ("euclidean", "as-sgd", "oasis")]
     about = {key: COMMON[key] for key in ("identity", "settings", "versions", "machine")}
     rows += [
         {**about, "dataset": "letter", "method": "lmnn", "run": 0, "skipped": "too many rows"},

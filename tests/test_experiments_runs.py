@@ -96,7 +96,7 @@ def test_folders_that_cannot_be_used_get_a_sentence(
 ) -> None:
     check_folder(tmp_path / "new" / "folder", create=True)
     assert (tmp_path / "new" / "folder").is_dir()
-    with pytest.raises(FileNotFoundError, match="There is no folder '.*': run something first"):
+    with pytest.raises(FileNotFoundError, match=r"There is no folder '.*': run something first"):
         check_folder(tmp_path / "nowhere", create=False)
     (tmp_path / "file").touch()
     with pytest.raises(NotADirectoryError, match="is a file: name a folder with --output"):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from calipers import datasets
 from calipers.experiments import published, runs, systems
+from calipers.experiments.costs import expected_seconds
 from calipers.experiments.measure import measure
 from calipers.experiments.runs import Identity, Row, RunFile
 from calipers.experiments.systems import System
@@ -22,11 +23,8 @@ from calipers.experiments.systems import System
 if TYPE_CHECKING:
     from calipers.experiments.progress import Meter
 
-RUNS = {"semeion": 10, "tdt30": 10, "connect4": 3}
-"""Runs whose mean is reported, of data sets without a standard split; one of all others.
-
-The paper averages ten splits of these three. On connect4 splits hardly differ.
-"""
+RUNS = {"semeion": 10, "tdt30": 10, "connect4": 10}
+"""Runs whose mean is reported, as in the paper: ten random splits of these, one of all others."""
 
 QUICK = ("semeion", "dna")
 """Data sets of a first look, one run each; embedded digits where they are not here."""
@@ -127,25 +125,8 @@ class Job:
 
     @property
     def weight(self) -> float:
-        """About how many seconds it takes on two cores."""
-        size = published.SIZES.get(self.dataset)
-        if size is None:
-            return 1.0
-        return expected_seconds(self.system, size)
-
-
-_MICROSECONDS = {"lego": 20, "oasis": 8, "spml": 20, "sgd": 60, "mini-sgd": 40, "as-sgd": 30}
-
-
-def expected_seconds(system: System, size: published.Size) -> float:
-    """A guess, from a few measured runs, good enough for a progress bar."""
-    scoring = 0.1 + size.n_train * size.n_test * (1 + size.n_features / 50) * 1.5e-9
-    if system.kind == "none":
-        return scoring
-    if system.kind == "batch":
-        possible = size.n_train <= systems.LARGEST_BATCH
-        return size.n_train**1.5 * size.n_features * 5e-7 + scoring if possible else 0.01
-    return scoring + _MICROSECONDS.get(system.name, 15) * size.n_features / 200
+        """About how many seconds it takes."""
+        return expected_seconds(self.dataset, self.system)
 
 
 def to_do(plan: Plan, rows: Sequence[Row]) -> list[Job]:

@@ -196,7 +196,8 @@ class Chart {
         .map((tick) => [tick, shown(axis.log ? Math.pow(10, tick) : tick)]);
     for (const [tick, text] of spec.x.bare ? [] : named(spec.x, x0, x1, width / 90)) {
       element("line", { class: "grid", x1: px(tick), x2: px(tick), y1: top, y2: height - bottom }, svg);
-      element("text", { x: px(tick), y: height - bottom + 16, "text-anchor": "middle" }, svg, text);
+      const half = text.length * 3.6, inside = Math.min(px(tick), width - half - 2);
+      element("text", { x: inside, y: height - bottom + 16, "text-anchor": "middle" }, svg, text);
     }
     for (const [tick, text] of spec.y.bare ? [] : named(spec.y, y0, y1, height / 50)) {
       element("line", { class: "grid", x1: left, x2: width - right, y1: py(tick), y2: py(tick) }, svg);
@@ -241,13 +242,18 @@ class Chart {
         box[3] < other[1] || box[1] > other[3]);
     for (const dot of this.dots) {
       if (!dot.series.tag || dot.h === null) continue;
-      const w = dot.series.label.length * 7.4, { h, v } = dot;
+      const name = element("text", { class: `tag ${dot.series.tone || ""}` }, inside,
+        dot.series.label);
+      const w = name.getComputedTextLength() || dot.series.label.length * 7, { h, v } = dot;
       const places = [[h + 8, v - 6], [h - 8 - w, v - 6], [h - w / 2, v - 20], [h - w / 2, v + 8]];
       const place = places.find(([x, y]) => free([x, y, x + w, y + 12]));
-      if (!place) continue;
+      if (!place) {
+        name.remove();
+        continue;
+      }
       taken.push([place[0], place[1], place[0] + w, place[1] + 12]);
-      element("text", { class: `tag ${dot.series.tone || ""}`, x: place[0], y: place[1] + 10 },
-        inside, dot.series.label);
+      name.setAttribute("x", place[0]);
+      name.setAttribute("y", place[1] + 10);
     }
   }
 

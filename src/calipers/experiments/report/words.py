@@ -36,14 +36,16 @@ def error_gap(cell: Cell) -> tuple[Verdict, str] | None:
     """The difference of errors in points."""
     if cell.difference is None:
         return None
-    return judged(cell.difference, ERROR_NEAR), f"{cell.difference:+.1f}"
+    points = round(cell.difference, 1)  # judged as it is shown
+    return judged(points, ERROR_NEAR), f"{points:+.1f}" if points else "0.0"
 
 
 def update_gap(cell: Cell) -> tuple[Verdict, str] | None:
     """The difference of updates in per cent."""
     if cell.per_cent is None:
         return None
-    return judged(cell.per_cent, UPDATES_NEAR), f"{cell.per_cent:+.0f} %"
+    per_cent = round(cell.per_cent)
+    return judged(per_cent, UPDATES_NEAR), f"{per_cent:+d} %" if per_cent else "0 %"
 
 
 def time_gap(cell: Cell) -> tuple[Verdict, str] | None:
