@@ -52,7 +52,9 @@ def test_the_usual_runs_are_the_papers_as_far_as_they_can_be_had(tmp_path: Path)
     assert plan.runs == {"semeion": 10, "dna": 1}
     assert plan.files["dna"] == [["dna.npz", 5]]
     assert set(plan.missing) == set(published.SIZES) - {"semeion", "dna"}
-    assert "needs combined + combined.t, which is not in" in plan.missing["sensit"]
+    assert plan.missing["sensit"] == (
+        "its files combined and combined.t are not here; --download fetches them."
+    )
     quick = planned(Wish(quick=True), data_dir=str(tmp_path))
     assert (quick.runs, quick.missing) == ({"semeion": 1, "dna": 1}, {})
     assert planned(Wish(runs=3), data_dir=str(tmp_path)).runs == {"semeion": 3, "dna": 3}
@@ -246,6 +248,11 @@ def test_a_report_can_be_made_again_without_fitting(
     assert len(json.loads(output.out)) == 2
     assert output.err == ""
     assert (tmp_path / "report.html").read_text(encoding="utf-8") == page
+
+
+def test_no_rows_no_report(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["paper", "--report-only", "--output", str(tmp_path)]) == 2
+    assert "There are no rows in" in capsys.readouterr().err
 
 
 def test_rows_of_other_settings_are_not_used_silently(

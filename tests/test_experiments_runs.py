@@ -91,6 +91,18 @@ def test_the_last_row_about_a_run_counts() -> None:
     assert latest([]) == []
 
 
+def test_a_data_set_whose_files_were_exchanged_starts_afresh() -> None:
+    old = [row("poker", "sgd", run, files=[["poker_sim.npz", 1]]) for run in (0, 1)]
+    new = row("poker", "sgd", 0, files=[["poker.data", 2]])
+    missing = {"dataset": "sensit", "method": "*", "run": 0, "identity": "abc", "skipped": "no"}
+    assert of_identity([*old, row("dna", "sgd"), missing], "abc") == [
+        *old,
+        row("dna", "sgd"),
+        missing,
+    ]
+    assert of_identity([*old, new, missing], "abc") == [new, missing]
+
+
 def test_folders_that_cannot_be_used_get_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

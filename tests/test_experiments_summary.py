@@ -67,12 +67,15 @@ def test_sentences_are_only_about_what_was_run() -> None:
     alone = " ".join(remarks.unmatched(Summary([row("dna", "as-sgd")])))
     assert "LEGO" not in alone
     assert "compare ratios" in alone
+    digits = remarks.unmatched(Summary([row("digits", "as-sgd")]))
+    assert "digits is not one of the paper's data sets: nothing to compare." in digits
 
 
 def test_what_was_not_run_is_told_with_the_reason() -> None:
     sentences = remarks.not_run(Summary(some()))
     assert sentences[0] == "sensit: sensit is not here."
     assert "LMNN on letter: too many rows." in sentences
+    assert "Mini-SGD, HR-SGD on any data set: not run." in sentences
     assert "SGD on letter: ValueError: no." in sentences
 
 

@@ -131,7 +131,7 @@ def _curve(metric: Any) -> Row | None:
         return None
     seen = getattr(metric, "triplet_curve_", None)
     if seen is None:
-        seen = metric.pair_curve_ // 2
+        seen = metric.pair_curve_ // 2  # a triplet is two pairs
     return {
         "triplets": np.asarray(seen).tolist(),
         "loss": _significant(loss),

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from calipers import datasets
+from calipers.datasets.paper import SETS
 from calipers.experiments import published, runs, systems
 from calipers.experiments.costs import expected_seconds
 from calipers.experiments.measure import measure
@@ -95,7 +96,7 @@ def plan(wish: Wish, *, data_dir: str | None = None, download: bool = False, met
         except (datasets.DatasetError, OSError) as problem:
             if wish.datasets or (data_dir and not Path(data_dir).expanduser().is_dir()):
                 raise
-            missing[name] = str(problem)
+            missing[name] = str(problem) if download else _how_to_get(name)
         else:
             files[name] = [[path.name, path.stat().st_size] for path in paths]
     if not files and wish.quick:
@@ -108,6 +109,12 @@ def plan(wish: Wish, *, data_dir: str | None = None, download: bool = False, met
     usual = {} if wish.quick else RUNS
     counts = {name: wish.runs or usual.get(name, 1) for name in files}
     return Plan(counts, chosen, wish.n_triplets, missing, files)
+
+
+def _how_to_get(name: str) -> str:
+    """A reason without the paths of this machine, for a report that others may read."""
+    files = " and ".join(SETS[name].original.files)
+    return f"its files {files} are not here; --download fetches them."
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,9 @@ OPEN = {
     'the largest of single triplets at the first metric (gradient_bound="triplet"). Its number of '
     "updates depends on W, and no one rule gives the paper's counts on all data sets.",
     "hr-sgd": "HR-SGD's step is the mean over its batch, as the paper's formula says; on some data "
-    "sets, letter above all, the published counts lie nearer to those of the sum.",
+    "sets, letter above all, the published counts lie nearer to those of the sum. The step is also "
+    "divided by the slope of one triplet, however small, so that a single run may go astray: its "
+    "errors scatter more than those of other methods (tau_max would limit the step).",
     "lego": "The distances from which LEGO takes pairs to be far, and up to which near, are not in "
     "the paper; ours are the 95th and the 5th percentile of the distances of random pairs, so that "
     "its updates and errors are not those of the paper.",
@@ -80,6 +82,10 @@ def unmatched(summary: Summary) -> list[str]:
             "their public files."
         )
     for data in summary.datasets:
+        if data.paper is None and not data.note:
+            sentences.append(
+                f"{data.name} is not one of the paper's data sets: nothing to compare."
+            )
         if data.is_stand_in:
             sentences.append(f"{data.name} is a stand-in for the paper's data: {data.note}.")
         elif data.ours and data.note:
@@ -90,13 +96,20 @@ def unmatched(summary: Summary) -> list[str]:
 def not_run(summary: Summary) -> list[str]:
     """What is missing from the tables, and why."""
     sentences = [f"{data.name}: {data.note}" for data in summary.datasets if not data.ours]
-    reasons: dict[str, list[str]] = {}
-    for data in summary.datasets:
-        for method in summary.methods:
-            why = summary.errors[data.name, method].why
-            if data.ours and why:
-                reasons.setdefault(why, []).append(f"{SYSTEMS[method].label} on {data.name}")
-    return sentences + [f"{', '.join(cells)}: {why}." for why, cells in reasons.items()]
+    here = [data.name for data in summary.datasets if data.ours]
+    together: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for method in summary.methods:
+        reasons: dict[str, list[str]] = {}
+        for name in here:
+            why = summary.errors[name, method].why
+            if why:
+                reasons.setdefault(why, []).append(name)
+        for why, names in reasons.items():
+            together.setdefault((why, tuple(names)), []).append(SYSTEMS[method].label)
+    for (why, names), labels in together.items():
+        where = "any data set" if list(names) == here else ", ".join(names)
+        sentences.append(f"{', '.join(labels)} on {where}: {why}.")
+    return sentences
 
 
 def said(summary: Summary) -> list[str]:

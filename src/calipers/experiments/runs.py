@@ -201,8 +201,13 @@ def _parsed(line: bytes) -> Row | None:
 
 
 def of_identity(rows: Sequence[Row], digest: str) -> list[Row]:
-    """The rows of one identity, the last one where several are about the same run."""
-    return list({key(row): row for row in rows if row["identity"] == digest}.values())
+    """The rows of one identity: the last one about each run, and of the data last used.
+
+    A data set whose files were exchanged starts afresh.
+    """
+    last = {key(row): row for row in rows if row["identity"] == digest}
+    used = {row["dataset"]: row["files"] for row in rows if key(row) in last and "files" in row}
+    return [row for row in last.values() if row.get("files", []) == used.get(row["dataset"], [])]
 
 
 def latest(rows: Sequence[Row]) -> list[Row]:
