@@ -36,6 +36,8 @@ def test_not_a_number_in_the_paper_is_none() -> None:
     summary = Summary([row("poker", "lmnn")])
     assert summary.errors["poker", "lmnn"].paper is None
     assert summary.errors["poker", "lmnn"].difference is None
+    assert summary.errors["poker", "lmnn"].says_none
+    assert not summary.errors["poker", "sgd"].says_none
 
 
 def test_speed_up_is_relative_to_sgd_on_both_sides() -> None:

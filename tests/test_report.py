@@ -6,16 +6,19 @@ import json
 import re
 from html import unescape
 from html.parser import HTMLParser
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from calipers.experiments import report
 from calipers.experiments.report import words
+from calipers.experiments.report.figures import COLORS
 from calipers.experiments.report.markdown import markdown
 from calipers.experiments.report.page import page
 from calipers.experiments.report.payload import as_json, payload
 from calipers.experiments.summary import Cell, Summary
+from calipers.experiments.systems import SYSTEMS
 from paper_rows import DATA, HOSTILE, row, some
 
 
@@ -156,6 +159,13 @@ def test_a_report_is_files_in_a_folder(tmp_path: Path) -> None:
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
+def test_figures_and_page_share_their_colours() -> None:
+    style = files("calipers.experiments.report").joinpath("page.css").read_text(encoding="utf-8")
+    by_day = style[: style.index("@media")]
+    assert tuple(re.findall(r"--m\d: (#\w{6});", by_day)) == COLORS
+    assert len(COLORS) == len(SYSTEMS)
+
+
 def test_hostile_names_make_no_paths_or_formulas(tmp_path: Path) -> None:
     name = "../../a$b$ \\frac{1}"
     written = report.write([row(name, "as-sgd"), row(name, "sgd")], tmp_path / "")
@@ -166,6 +176,12 @@ def test_hostile_names_make_no_paths_or_formulas(tmp_path: Path) -> None:
 @pytest.mark.parametrize("rows", [[row("dna", "euclidean")], some()[-3:]])
 def test_few_rows_make_a_report_too(tmp_path: Path, rows: list[dict[str, object]]) -> None:
     assert report.write(rows, tmp_path)[0].stat().st_size > 10_000
+
+
+def test_what_the_paper_does_not_have_is_said() -> None:
+    summary = Summary([row("poker", "lmnn"), row("poker", "sgd")])
+    assert cells_of(page(summary), "errors", "poker")[1] == "6.0 N/A"
+    assert "| 6.0 (N/A) |" in markdown(summary)
 
 
 def test_numbers_read_well() -> None:

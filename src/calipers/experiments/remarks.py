@@ -106,8 +106,8 @@ def not_run(summary: Summary) -> list[str]:
                 reasons.setdefault(why, []).append(name)
         for why, names in reasons.items():
             together.setdefault((why, tuple(names)), []).append(SYSTEMS[method].label)
-    for (why, names), labels in together.items():
-        where = "any data set" if list(names) == here else ", ".join(names)
+    for (why, alike), labels in together.items():
+        where = "any data set" if list(alike) == here else ", ".join(alike)
         sentences.append(f"{', '.join(labels)} on {where}: {why}.")
     return sentences
 

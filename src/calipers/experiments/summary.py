@@ -37,6 +37,8 @@ class Cell:
         Standard deviation over two or more runs.
     why : str
         Why there is no number of ours.
+    says_none : bool
+        Whether the paper says "N/A".
     """
 
     ours: float | None = None
@@ -44,6 +46,7 @@ class Cell:
     runs: int = 0
     spread: float | None = None
     why: str = ""
+    says_none: bool = False
 
     @property
     def difference(self) -> float | None:
@@ -153,12 +156,13 @@ class Summary:
 
     def _cell(self, dataset: str, method: str, name: str, paper: published.Rows) -> Cell:
         theirs = paper.get(dataset, {}).get(method)
-        theirs = theirs if theirs is not None and isfinite(theirs) else None
+        says_none = theirs is not None and not isfinite(theirs)
+        theirs = None if says_none else theirs
         values = [float(row[name]) for row in self.of(dataset, method) if row.get(name) is not None]
         if not values:
-            return Cell(paper=theirs, why=self._why(dataset, method))
+            return Cell(paper=theirs, why=self._why(dataset, method), says_none=says_none)
         spread = stdev(values) if len(values) > 1 else None
-        return Cell(fmean(values), theirs, len(values), spread)
+        return Cell(fmean(values), theirs, len(values), spread, says_none=says_none)
 
     def _why(self, dataset: str, method: str) -> str:
         """Why a cell has no result."""

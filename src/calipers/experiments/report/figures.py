@@ -11,13 +11,28 @@ import numpy as np
 
 from calipers.experiments.summary import Summary
 from calipers.experiments.systems import SYSTEMS
-from calipers.plot import COLORS, MARKERS, before_after
+from calipers.plot import MARKERS, before_after
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 FORMS = ("png", "svg")
+
+COLORS = (
+    "#6b7280",
+    "#8c510a",
+    "#b3589a",
+    "#c0392b",
+    "#7a6a00",
+    "#1b1f24",
+    "#0072b2",
+    "#008060",
+    "#d55e00",
+    "#5b2fa0",
+)
+"""One for each system, as in the page by day (``--m0`` to ``--m9`` of page.css)."""
+
 _BOUNDS = {"updates": ("Theorem 2", "s"), "sharp": ("bound by slopes", "D")}
 
 
@@ -99,11 +114,21 @@ def _error_against_time(summary: Summary, names: list[str]) -> Figure:
                 panel.axhline(error, color=look["color"], linestyle="--", label=look["label"])
             elif error is not None:
                 panel.plot([time], [error], linestyle="none", markersize=8, **look)
-        panel.set_xscale("log")
+        _in_powers(panel)
         panel.set_xlabel("seconds to learn")
         panel.set_ylabel("error of 3-NN, %")
     _share_legend(figure, panels)
     return figure
+
+
+def _in_powers(panel: Axes) -> None:
+    """A logarithmic axis whose few labels are plain numbers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    panel.set_xscale("log")
+    panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=9))
+    panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    panel.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _curves(summary: Summary, names: list[str], part: str) -> Figure:

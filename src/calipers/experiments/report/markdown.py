@@ -56,7 +56,7 @@ def _comparison(
         if cell.ours is None and cell.paper is None:
             return words.NOTHING
         found = gap(cell)
-        inside = show(cell.paper) + (f"; {found[0].sign} {found[1]}" if found else "")
+        inside = words.paper(cell, show) + (f"; {found[0].sign} {found[1]}" if found else "")
         return f"{show(cell.ours)} ({inside})"
 
     methods = [m for m in summary.methods if any(_has(table[n, m]) for n in summary.names)]

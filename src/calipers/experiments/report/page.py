@@ -149,7 +149,8 @@ def _cell(
     cell: Cell, show: Show, gap: Gap | None, *, best: float | None = None, first: bool = False
 ) -> str:
     """A cell with ours, the paper's and a mark for the difference."""
-    paper = "" if cell.paper is None else f'<span class="paper">{escape(show(cell.paper))}</span>'
+    theirs = words.paper(cell, show) if cell.paper is not None or cell.says_none else ""
+    paper = f'<span class="paper">{escape(theirs)}</span>'
     kinds = ["first"] if first else []
     if cell.ours is None:
         why = f' title="{escape(cell.why)}"' if cell.why else ""
@@ -265,13 +266,13 @@ def _data(summary: Summary) -> str:
         numbers = []
         for k, _ in enumerate(titles[:-1]):
             ours, paper = data.ours and data.ours[k], data.paper and data.paper[k]
-            text = f"{ours:,}" if ours is not None else "not here"
+            text = f"{ours:,}" if ours is not None else words.NOTHING
             mark = "" if paper is None or ours == paper else f"paper {paper:,}"
             numbers.append(f'<td>{text}<br><span class="paper">{mark}</span></td>')
         numbers.append(f"<td>{data.runs}</td>")
         numbers.append(f'<td class="text">{escape(data.note)}</td>')
         body.append(_heading(summary, data.name) + "".join(numbers))
-    return _table(f'{head}<th scope="col">note</th></tr>', body)
+    return _table(f'{head}<th scope="col" class="text">note</th></tr>', body)
 
 
 def _titled(title: str, sentences: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from calipers.experiments.summary import ERROR_NEAR, UPDATES_NEAR, Cell
@@ -53,6 +54,11 @@ def time_gap(cell: Cell) -> tuple[Verdict, str] | None:
     if not cell.ours or not cell.paper:
         return None
     return Verdict("÷", "faster"), factor(cell.paper / cell.ours)
+
+
+def paper(cell: Cell, show: Callable[[float | None], str]) -> str:
+    """The paper's number, or its "N/A"."""
+    return "N/A" if cell.says_none else show(cell.paper)
 
 
 def error(value: float | None) -> str:
