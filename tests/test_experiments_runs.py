@@ -83,6 +83,18 @@ def test_identity_tells_versions_and_machine(monkeypatch: pytest.MonkeyPatch) ->
     assert identity({"n": 1}).digest != facts["identity"]
 
 
+def test_identity_tells_sources_apart_but_not_those_of_reports(tmp_path: Path) -> None:
+    (tmp_path / "experiments").mkdir()
+    solver, table = tmp_path / "solver.py", tmp_path / "experiments" / "table.py"
+    solver.write_text("x = 1")
+    table.write_text("y = 1")
+    before = runs._sources_digest(tmp_path)
+    table.write_text("y = 2")
+    assert runs._sources_digest(tmp_path) == before
+    solver.write_text("x = 2")
+    assert runs._sources_digest(tmp_path) != before
+
+
 def test_the_last_row_about_a_run_counts() -> None:
     rows = [row("dna", "sgd", error=1.0), row("dna", "sgd", error=2.0), row("dna", "lego")]
     other = row("dna", "oasis", identity="other")

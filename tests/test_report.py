@@ -167,10 +167,10 @@ def test_figures_and_page_share_their_colours() -> None:
 
 
 def test_hostile_names_make_no_paths_or_formulas(tmp_path: Path) -> None:
-    name = "../../a$b$ \\frac{1}"
+    name = "../../a$\\frac{1}$"
     written = report.write([row(name, "as-sgd"), row(name, "sgd")], tmp_path / "")
     assert all(tmp_path in path.resolve().parents for path in written)
-    assert (tmp_path / "figures" / "before-after--a-b-frac-1-.png").exists()
+    assert (tmp_path / "figures" / "before-after--a-frac-1-.png").exists()
 
 
 @pytest.mark.parametrize("rows", [[row("dna", "euclidean")], some()[-3:]])

@@ -75,15 +75,25 @@ def identity(settings: Mapping[str, Any]) -> Identity:
 
 @cache
 def versions() -> Mapping[str, str]:
-    """Versions of all that takes part; ``code`` tells apart states of the compiled sources."""
-    from calipers.compiled import sources_digest
-
+    """Versions of all that takes part; ``code`` tells apart states of the sources between them."""
     return {
         "calipers": calipers.__version__,
-        "code": sources_digest()[:12],
+        "code": _sources_digest(Path(calipers.__file__).parent),
         "python": platform.python_version(),
         **{package: version(package) for package in _packages()},
     }
+
+
+def _sources_digest(folder: Path) -> str:
+    """Digest of all sources but those that only run, show and tabulate."""
+    digest = sha256()
+    for file in sorted(folder.rglob("*.py")):
+        if "experiments" not in file.relative_to(folder).parts and file.name not in (
+            "cli.py",
+            "plot.py",
+        ):
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def _packages() -> list[str]:
