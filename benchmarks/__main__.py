@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import growth, lmnn, mining, nca, rows, speed, startup
+from benchmarks import growth, lmnn, mining, nca, projections, rows, speed, startup
 
 COMMANDS = {
     "speed": speed,
@@ -15,6 +15,7 @@ COMMANDS = {
     "startup": startup,
     "mining": mining,
     "lmnn": lmnn,
+    "projections": projections,
 }
 
 

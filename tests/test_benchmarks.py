@@ -252,3 +252,10 @@ def test_mining(tmp_path: Path) -> None:
     for row in run("mining", tmp_path, "--only", "sensit", "connect4", "--shrink", "200"):
         assert row["equal"]
         assert finite(row, "ratio", "megabytes")
+
+
+def test_projections(tmp_path: Path) -> None:
+    rows = run("projections", tmp_path, "--only", "digits", "--triplets", "200")
+    assert [row["projection"] for row in rows] == ["every", "once", "never"]
+    assert all(row["updates"] == 20 for row in rows)
+    assert all(finite(row, "seconds", "microseconds", "loss", "error") for row in rows)

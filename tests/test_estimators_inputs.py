@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from calipers import ITML, LEGO, OASIS, TripletSGD
+from calipers import ITML, LEGO, OASIS, SPML, TripletSGD
 from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators.inputs import DataWarning
 
@@ -23,7 +23,7 @@ def small(**settings: Any) -> TripletSGD:
 
 
 LEARNERS: dict[str, Any] = {
-    learner.__name__: learner for learner in (TripletSGD, OASIS, LEGO, ITML)
+    learner.__name__: learner for learner in (TripletSGD, SPML, OASIS, LEGO, ITML)
 }
 each_learner = pytest.mark.parametrize("name", LEARNERS)
 
@@ -332,6 +332,7 @@ def test_settings_refused_by_every_learner(
 @pytest.mark.parametrize(
     ("name", "setting", "allowed"),
     [
+        ("SPML", "ridge", "a float in the range (0.0, inf)"),
         ("OASIS", "aggressiveness", "a float in the range (0.0, inf)"),
         ("LEGO", "learning_rate", "a float in the range (0.0, inf)"),
         ("LEGO", "near_distance", "a float in the range (0.0, inf) or None"),
@@ -374,17 +375,17 @@ REFUSED_SETTINGS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"method": "as_sgd"},
-        "The 'method' parameter of TripletSGD must be one of 'sgd', 'mini-sgd', 'as-sgd', "
+        "The 'method' parameter of TripletSGD must be one of 'auto', 'sgd', 'mini-sgd', 'as-sgd', "
         "'hr-sgd', 'ha-sgd', got 'as_sgd'. Did you mean 'as-sgd'?",
     ),
     (
         {"method": "HR-SGD"},
-        "The 'method' parameter of TripletSGD must be one of 'sgd', 'mini-sgd', 'as-sgd', "
+        "The 'method' parameter of TripletSGD must be one of 'auto', 'sgd', 'mini-sgd', 'as-sgd', "
         "'hr-sgd', 'ha-sgd', got 'HR-SGD'. Did you mean 'hr-sgd'?",
     ),
     (
         {"method": "xxxxxxxx"},
-        "The 'method' parameter of TripletSGD must be one of 'sgd', 'mini-sgd', 'as-sgd', "
+        "The 'method' parameter of TripletSGD must be one of 'auto', 'sgd', 'mini-sgd', 'as-sgd', "
         "'hr-sgd', 'ha-sgd', got 'xxxxxxxx'.",
     ),
     (

@@ -370,8 +370,13 @@ def test_noise_is_found_out(learner: Any) -> None:
 
 
 @needs_data
-@pytest.mark.parametrize(("name", "published"), [("tdt30", 2285), ("connect4", 69865)])
-def test_the_papers_counts_of_oasis(name: str, published: int) -> None:
-    data = datasets.load(name, data_dir=FOLDER)
-    fitted = OASIS(random_state=0).fit(data.X_train, data.y_train)
-    assert fitted.n_updates_ == pytest.approx(published, rel=0.05)
+@pytest.mark.parametrize(
+    ("name", "n_splits", "published"), [("tdt30", 3, 2285), ("connect4", 1, 69865)]
+)
+def test_the_papers_counts_of_oasis(name: str, n_splits: int, published: int) -> None:
+    """The paper's are means of ten splits; single ones of tdt30 differ by several per cent."""
+    counts = []
+    for split in range(n_splits):
+        data = datasets.load(name, data_dir=FOLDER, split=split)
+        counts.append(OASIS(random_state=split).fit(data.X_train, data.y_train).n_updates_)
+    assert np.mean(counts) == pytest.approx(published, rel=0.05)

@@ -52,6 +52,8 @@ CHANGES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("hr-sgd", {}, {"tau_max": 1.1}),
     ("mini-sgd", {}, {"batch_reduce": "sum"}),
     ("sgd", {}, {"average": False}),
+    ("sgd", {"learning_rate": 30.0}, {"projection": "once"}),
+    ("sgd", {}, {"projection": "never"}),
     ("sgd", {}, {"random_state": 1}),
 ]
 
@@ -67,6 +69,15 @@ def test_every_parameter_changes_something(
 def test_every_parameter_is_in_the_table_above() -> None:
     changed = {name for _, _, change in CHANGES for name in change}
     assert changed == TripletSGD().get_params().keys()
+
+
+def test_auto_takes_the_method_by_the_number_of_features() -> None:
+    np.testing.assert_array_equal(metric(), metric("mini-sgd"))
+    assert fit().method_ == "mini-sgd"
+    wide = np.tile(X, 13)
+    assert fit(rows=wide[:, :48]).method_ == "mini-sgd"
+    assert fit(rows=wide[:, :49]).method_ == "ha-sgd"
+    assert fit("sgd").method_ == "sgd"
 
 
 def test_batch_size_is_one_where_the_method_says_so() -> None:
@@ -87,6 +98,7 @@ def test_paper_settings_are_the_papers() -> None:
         "tau_max": None,
         "batch_reduce": "mean",
         "average": True,
+        "projection": "every",
     }
     with pytest.raises(TypeError):
         PAPER_SETTINGS["radius"] = 1.0  # type: ignore[index]

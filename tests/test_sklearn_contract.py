@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from calipers import ITML, LEGO, OASIS, TripletSGD
+from calipers import ITML, LEGO, OASIS, SPML, TripletSGD
 
 X, Y = load_iris(return_X_y=True)
 
@@ -29,7 +29,7 @@ def small(**settings: Any) -> TripletSGD:
     return TripletSGD(**{"n_triplets": 500, "random_state": 0, **settings})
 
 
-LEARNERS: list[Any] = [TripletSGD, OASIS, LEGO, ITML]
+LEARNERS: list[Any] = [TripletSGD, SPML, OASIS, LEGO, ITML]
 each_learner = pytest.mark.parametrize("learner", LEARNERS)
 
 
@@ -40,7 +40,15 @@ def little(learner: Any, **settings: Any) -> Any:
 
 
 @parametrize_with_checks(  # type: ignore[untyped-decorator]
-    [TripletSGD(n_triplets=200), OASIS(n_triplets=200), LEGO(n_triplets=200), ITML(n_triplets=20)]
+    [
+        TripletSGD(n_triplets=200),
+        TripletSGD(n_triplets=200, projection="once"),
+        TripletSGD(n_triplets=200, projection="never"),
+        SPML(n_triplets=200),
+        OASIS(n_triplets=200),
+        LEGO(n_triplets=200),
+        ITML(n_triplets=20),
+    ]
 )
 def test_scikit_learns_own_checks(estimator: Any, check: Callable[..., None]) -> None:
     check(estimator)

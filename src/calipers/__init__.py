@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from calipers.estimators import LMNN as LMNN
     from calipers.estimators import OASIS as OASIS
     from calipers.estimators import PAPER_SETTINGS as PAPER_SETTINGS
+    from calipers.estimators import SPML as SPML
     from calipers.estimators import Euclidean as Euclidean
     from calipers.estimators import TripletSGD as TripletSGD
 
@@ -31,6 +32,7 @@ _HOME_OF = {
     "LEGO": "calipers.estimators",
     "LMNN": "calipers.estimators",
     "OASIS": "calipers.estimators",
+    "SPML": "calipers.estimators",
     "Euclidean": "calipers.estimators",
     "PAPER_SETTINGS": "calipers.estimators",
     "TripletSGD": "calipers.estimators",
@@ -42,6 +44,7 @@ __all__ = [
     "LMNN",
     "OASIS",
     "PAPER_SETTINGS",
+    "SPML",
     "Euclidean",
     "TripletSGD",
     "__version__",

@@ -1,4 +1,4 @@
-"""The paper's five algorithms, each a few parts put together.
+"""The paper's five algorithms and SPML, each a few parts put together.
 
 >>> as_sgd(radius=100.0).batch_size
 1
@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
+from calipers.losses import Hinge
 from calipers.sampling import ByGradientNorm, ByRunningNorm, BySlope, EveryBatch
 from calipers.solver import Recipe
 
@@ -35,3 +37,15 @@ def hr_sgd(*, batch_size: int = 10, **parts: Any) -> Recipe:
 def ha_sgd(*, policy: ByGradientNorm | ByRunningNorm, batch_size: int = 10, **parts: Any) -> Recipe:
     """HA-SGD (Algorithm 3): batches, an update with probability gradient norm / largest."""
     return Recipe(policy=policy, batch_size=batch_size, **parts)
+
+
+def spml(*, ridge: float, margin: float, batch_size: int = 10) -> Recipe:
+    """SPML: hinge loss with a ridge, the sum over the violated triplets of every batch."""
+    return Recipe(
+        loss=Hinge(margin),
+        policy=EveryBatch(),
+        batch_size=batch_size,
+        ridge=ridge,
+        radius=inf,
+        sum_over_batch=True,
+    )

@@ -15,11 +15,13 @@ import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.losses import Loss, SmoothHinge
+from calipers.projections import AtOnce, Never, OnlyOnce, Rule
 from calipers.sampling import BySlope, EveryBatch, Policy
+from calipers.schedules import Constant, Schedule, Shrinking
 from calipers.threads import single_threaded_blas, spread
 
 if TYPE_CHECKING:
-    from calipers.kernels.walk import Block, Iterate, Room, Step
+    from calipers.kernels.state import Block, Iterate, Room, Step
 
 BLOCK_BYTES = 8_000_000  # of differences gathered at a time
 CHUNK_WORK = 16_000_000  # multiplications of one thread's matrix product
@@ -34,9 +36,16 @@ class Recipe:
     policy: Policy = field(default_factory=EveryBatch)
     batch_size: int = 1
     learning_rate: float = 1.0
+    ridge: float = 0.0  # lambda of lambda/2 ||M||^2; steps are then 1 / (lambda t)
     radius: float = 1000.0
+    rule: Rule = field(default_factory=AtOnce)
     longest: float = np.inf
     sum_over_batch: bool = False
+
+    @property
+    def schedule(self) -> Schedule:
+        """Lengths of the steps."""
+        return Shrinking(self.ridge) if self.ridge else Constant(self.learning_rate)
 
 
 @dataclass
@@ -94,7 +103,7 @@ class Solver:
         pick_rng: np.random.Generator,
         start: float = 1.0,
     ) -> None:
-        from calipers.kernels.walk import TALLY, Iterate
+        from calipers.kernels.state import TALLY, Iterate
 
         self.recipe, self.start = recipe, start
         self.accept_rng, self.pick_rng = accept_rng, pick_rng
@@ -102,7 +111,12 @@ class Solver:
         tally["scale"], tally["floor"] = start, 1.0
         tally["norm"] = np.sqrt(n_features)
         shape = (n_features, n_features)
-        self.iterate: Iterate = Iterate(np.eye(n_features), np.zeros(shape), tally)
+        self.iterate: Iterate = Iterate(
+            np.eye(n_features),
+            np.zeros(shape),
+            tally,
+            np.zeros(_memory_shape(recipe.rule, n_features)),
+        )
         self.n_iterations = 0
         self.curve: list[Point] = []
         self._gap, self._rank = 1.0, 2.0 * recipe.batch_size + 1.0
@@ -147,7 +161,7 @@ class Solver:
     ) -> Block:
         """Differences and random numbers of a block; its margins too if ``span`` is 0."""
         from calipers.kernels import algebra
-        from calipers.kernels.walk import Block
+        from calipers.kernels.state import Block
 
         n, d = len(accepted), X.shape[1]
         scouts = triplets
@@ -208,7 +222,7 @@ class Solver:
         """Mean of the iterates before each iteration; the present one if there was none."""
         if self.n_iterations == 0:
             return self.last
-        total = self.iterate.total + self._tally("run") * self.last
+        total = self.iterate.total + self._tally("mass") * self.iterate.M
         return np.asarray(total / self.n_iterations)
 
     @property
@@ -223,15 +237,16 @@ class Solver:
 
     @cached_property
     def _step(self) -> Step:
-        from calipers.kernels.walk import Step
+        from calipers.kernels.state import Step
 
         share = 1.0 if self.recipe.sum_over_batch else 1.0 / self.recipe.batch_size
-        return Step(self.recipe.learning_rate, self.recipe.longest, share, self.recipe.radius)
+        recipe = self.recipe
+        return Step(recipe.schedule, recipe.longest, share, recipe.radius, recipe.rule)
 
     @cached_property
     def _room(self) -> Room:
         from calipers.kernels.spectrum import MAX_STEPS
-        from calipers.kernels.walk import Room
+        from calipers.kernels.state import Room
 
         d, b = len(self.iterate.M), self.recipe.batch_size
         return Room(
@@ -252,3 +267,10 @@ def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     view = np.ascontiguousarray(array).view()
     view.flags.writeable = False
     return view
+
+
+def _memory_shape(rule: Rule, d: int) -> tuple[int, int]:
+    """What the rule keeps: the lowest eigenvector; the sum of gradients and its lowest."""
+    if isinstance(rule, OnlyOnce):
+        return 1, d
+    return (d + 1, d) if isinstance(rule, Never) else (0, d)

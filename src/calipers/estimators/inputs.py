@@ -70,6 +70,18 @@ def check_differences(squared: float) -> None:
         )
 
 
+def typical_far(X: npt.NDArray[Any], triplets: IndexArray) -> float:
+    """Median squared length of far differences that are not 0; 0 if all are."""
+    sample = triplets[:1000]
+    far = X[sample[:, 0]].astype(np.float64) - X[sample[:, 2]]
+    far = far[far.any(axis=1)]
+    if not len(far):
+        return 0.0
+    squared = float(np.median(np.einsum("ij,ij->i", far, far)))
+    check_differences(squared)
+    return squared
+
+
 def check_magnitude(X: npt.NDArray[Any]) -> list[str]:
     """Raise if a metric cannot be made of X's values; returns remarks about them.
 
@@ -171,12 +183,13 @@ def check_neighbors(owner: str, n_neighbors: int, labels: IndexArray) -> list[st
     ]
 
 
-def check_radius(owner: str, radius: float, n_features: int) -> None:
-    """Raise if the first iterate, the identity, lies outside the ball."""
-    if n_features**0.5 > radius:
+def check_radius(owner: str, radius: float, n_features: int, *, of: str) -> None:
+    """Raise if the norm or trace of the first iterate, the identity, exceeds ``radius``."""
+    start = n_features if of == "trace" else n_features**0.5
+    if start > radius:
         raise ValueError(
-            f"{owner} starts at the identity, whose norm {n_features**0.5:.4g} (for "
-            f"{n_features} features) exceeds radius={radius:g}: raise radius above it."
+            f"{owner} starts at the identity, whose {of} {start:.4g} (for {n_features} features) "
+            f"exceeds radius={radius:g}: raise radius above it."
         )
 
 

@@ -17,12 +17,14 @@ from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators import inputs
 from calipers.estimators.from_triplets import TripletLearner
 from calipers.losses import SmoothHinge
+from calipers.projections import AtOnce, Never, OnlyOnce, Rule
 from calipers.sampling import ByGradientNorm, ByRunningNorm, NormRule, largest_norm
 from calipers.solver import Recipe, Solver
 from calipers.theory import Theory
 from calipers.triplets import LARGEST_PORTION, Source
 
 METHODS = ("sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd")
+CHEAP_UPDATES = 48  # up to this many features an update costs little more than to skip it
 
 PAPER_SETTINGS: Mapping[str, Any] = MappingProxyType(
     {
@@ -37,6 +39,7 @@ PAPER_SETTINGS: Mapping[str, Any] = MappingProxyType(
         "tau_max": None,
         "batch_reduce": "mean",
         "average": True,
+        "projection": "every",
     }
 )
 """The literal reading of the paper: ``TripletSGD(method="as-sgd", **PAPER_SETTINGS)``."""
@@ -52,10 +55,11 @@ class TripletSGD(TripletLearner[Solver]):
 
     Parameters
     ----------
-    method : {"sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd"}, default="ha-sgd"
+    method : {"auto", "sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd"}, default="auto"
         Which of the paper's algorithms: an update at every triplet; at every batch; at a
         triplet with the probability of its slope; at a batch with the probability of the
-        slope of one of it (HR) or of its gradient's norm (HA).
+        slope of one of it (HR) or of its gradient's norm (HA). "auto" is "mini-sgd" up to 48
+        features, where updates are cheap and more of them learn more, else "ha-sgd".
     n_triplets : int, default=100_000
         Triplets to draw (N). Whole batches are used; a rest is left out.
     batch_size : int, default=10
@@ -83,6 +87,12 @@ class TripletSGD(TripletLearner[Solver]):
         Whether a step is the mean or the sum over its batch.
     average : bool, default=True
         Return the mean of all iterates (as the paper does) or the last one.
+    projection : {"every", "once", "never"}, default="every"
+        How M stays positive semi-definite. "every" update ends with a projection, as in the
+        paper. The others are from its related work, to compare with: "once" adds a penalty on
+        the lowest eigenvalue and projects the result (Mahdavi et al. 2012), "never" takes
+        Frank-Wolfe steps among matrices of trace at most `radius` (Hazan and Kale 2012), for
+        which `learning_rate` has no meaning.
     random_state : int, RandomState instance or None, default=None
         Seeds three independent streams: triplets, acceptance, choice within a batch.
 
@@ -90,6 +100,8 @@ class TripletSGD(TripletLearner[Solver]):
     ----------
     components_ : ndarray of shape (n_components, n_features)
         L with M = L'L; ``transform`` is ``X @ components_.T``.
+    method_ : str
+        The algorithm, where "auto" chose it.
     n_updates_ : int
         Updates, those included that are too small to change M.
     n_projections_ : int
@@ -139,12 +151,13 @@ class TripletSGD(TripletLearner[Solver]):
         "tau_max": [Interval(Real, 0, None, closed="neither"), None],
         "batch_reduce": [StrOptions({"mean", "sum"})],
         "average": ["boolean"],
+        "projection": [StrOptions({"every", "once", "never"})],
         "random_state": ["random_state"],
     }
 
     def __init__(
         self,
-        method: str = "ha-sgd",
+        method: str = "auto",
         *,
         n_triplets: int = 100_000,
         batch_size: int = 10,
@@ -158,6 +171,7 @@ class TripletSGD(TripletLearner[Solver]):
         tau_max: float | None = None,
         batch_reduce: Literal["mean", "sum"] = "mean",
         average: bool = True,
+        projection: Literal["every", "once", "never"] = "every",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.method = method
@@ -173,11 +187,17 @@ class TripletSGD(TripletLearner[Solver]):
         self.tau_max = tau_max
         self.batch_reduce = batch_reduce
         self.average = average
+        self.projection = projection
         self.random_state = random_state
 
     def theory(self, delta: float = 0.01) -> Theory:
         """Evaluate the paper's two theorems for this fit, see :class:`calipers.theory.Theory`."""
         check_is_fitted(self)
+        if self.projection != "every":
+            raise ValueError(
+                "The theorems are about walks that are projected at every update, got "
+                f"projection={self.projection!r}: fit with projection='every'."
+            )
         return Theory(**self._theory_facts, delta=delta)
 
     def _start(
@@ -187,6 +207,8 @@ class TripletSGD(TripletLearner[Solver]):
         accept_rng, pick_rng = rngs
         first = next(source.portions(LARGEST_PORTION))
         unit = self._unit(X, first)
+        automatic = "mini-sgd" if X.shape[1] <= CHEAP_UPDATES else "ha-sgd"
+        self.method_ = automatic if self.method == "auto" else self.method
         recipe = self._recipe(X, first, unit, pick_rng)
         inputs.check_batches(type(self).__name__, len(source), recipe.batch_size)
         return Solver(recipe, X.shape[1], accept_rng=accept_rng, pick_rng=pick_rng, start=unit)
@@ -232,15 +254,16 @@ class TripletSGD(TripletLearner[Solver]):
             "radius": float(self.radius) * unit,
             "longest": np.inf if self.tau_max is None else float(self.tau_max),
             "sum_over_batch": self.batch_reduce == "sum",
+            "rule": self._rule(unit),
         }
-        if self.method == "sgd":
+        if self.method_ == "sgd":
             return recipes.sgd(**parts)
-        if self.method == "as-sgd":
+        if self.method_ == "as-sgd":
             return recipes.as_sgd(**parts)
         parts["batch_size"] = int(self.batch_size)
-        if self.method == "mini-sgd":
+        if self.method_ == "mini-sgd":
             return recipes.mini_sgd(**parts)
-        if self.method == "hr-sgd":
+        if self.method_ == "hr-sgd":
             return recipes.hr_sgd(**parts)
         if self.gradient_bound == "running":
             return recipes.ha_sgd(policy=ByRunningNorm(np.zeros(1)), **parts)
@@ -255,21 +278,21 @@ class TripletSGD(TripletLearner[Solver]):
         )
         return recipes.ha_sgd(policy=ByGradientNorm(largest), **parts)
 
+    def _rule(self, unit: float) -> Rule:
+        if self.projection == "once":
+            return OnlyOnce(unit=unit)
+        return Never(float(self.radius) * unit) if self.projection == "never" else AtOnce()
+
     def _unit(self, X: npt.NDArray[Any], triplets: IndexArray) -> float:
         """The factor that turns squared lengths of X into the units of the margin."""
         if self.scale == "none":
             return 1.0
-        sample = triplets[:1000]
-        far = X[sample[:, 0]].astype(np.float64) - X[sample[:, 2]]
-        far = far[far.any(axis=1)]
-        if not len(far):
-            return 1.0
-        squared = float(np.median(np.einsum("ij,ij->i", far, far)))
-        inputs.check_differences(squared)
-        return 1.0 / squared
+        squared = inputs.typical_far(X, triplets)
+        return 1.0 / squared if squared else 1.0
 
     def _check_settings(self, X: npt.NDArray[Any]) -> None:
         owner = type(self).__name__
-        inputs.check_name(owner, "method", self.method, METHODS)
+        inputs.check_name(owner, "method", self.method, ("auto", *METHODS))
         super()._check_settings(X)
-        inputs.check_radius(owner, self.radius, X.shape[1])
+        of = "trace" if self.projection == "never" else "norm"
+        inputs.check_radius(owner, self.radius, X.shape[1], of=of)

@@ -184,7 +184,7 @@ def lowest_pairs(
         exhausted = n == d or beta[step] <= 0.01 * accuracy
         last = exhausted or n == limit
         if last or (n >= FIRST_CHECK and (n - FIRST_CHECK) % 3 == 0):
-            in_sight, residual = _last_in_sight(alpha, beta, n, below, accuracy, ritz)
+            in_sight, residual = _last_in_sight(alpha, beta, n, below, accuracy, values.size, ritz)
             if n >= PATIENCE and limit < d:
                 last = last or in_sight == 0 or residual > HOPELESS * accuracy
             if last or (in_sight > 0 and residual <= accuracy):
@@ -192,7 +192,7 @@ def lowest_pairs(
                 found, rest = _trusted(
                     alpha, beta, n, in_sight, below, accuracy, trusted, values, vectors, basis
                 )
-                if last or rest == below:
+                if last or rest == below or found == values.size:
                     return found, rest
         for i in range(d):
             basis[step + 1, i] /= beta[step]
@@ -206,14 +206,15 @@ def _last_in_sight(
     n: int,
     below: float,
     accuracy: float,
+    most: int,
     ritz: FloatArray,
 ) -> tuple[int, float]:
-    """How many values are under ``below``, and the residual of the highest: the last to come."""
+    """How many values are under ``below``, and the residual of the last that is wanted."""
     in_sight = count_below(alpha, beta, n, below)
     if in_sight == 0:
         return 0, 0.0
     low, digits = below_all(alpha, beta, n), 0.01 * accuracy
-    nth_lowest(alpha, beta, n, in_sight - 1, low, below, digits, ritz[0], ritz[1:])
+    nth_lowest(alpha, beta, n, min(in_sight, most) - 1, low, below, digits, ritz[0], ritz[1:])
     return in_sight, beta[n - 1] * abs(ritz[0, n - 1])
 
 

@@ -1,9 +1,9 @@
 """Compiled halves of losses, sampling policies and steps, chosen by type when compiling.
 
-``slope(loss, margin)``, ``value(loss, margin)``, ``probability(policy, ...)`` and
-``shrinkage(step, ...)`` are resolved by numba from the type of their first argument, so the
-compiled loops hold no switch. To add a loss, a policy or a step, add its named tuple and one
-branch here.
+``slope(loss, margin)``, ``value(loss, margin)``, ``probability(policy, ...)``,
+``rate(schedule, t)``, ``kept(schedule, t)`` and ``shrinkage(step, ...)`` are resolved by numba
+from the type of their first argument, so the compiled loops hold no switch. To add a loss, a
+policy, a schedule or a step, add its named tuple and one branch here.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from numba.extending import overload
 from calipers.kernels.algebra import gradient_norm
 from calipers.losses import Hinge, SmoothHinge
 from calipers.sampling import ByGradientNorm, ByRunningNorm, BySlope, EveryBatch
+from calipers.schedules import Constant, Shrinking
 from calipers.steps import ProjectionWithSlack, TowardsTarget
 
 ROUNDING = 1e-12  # squared distances below this share of the usual are those of equal rows
@@ -37,6 +38,16 @@ def probability(policy: Any, slopes: Any, norms: Any, far: Any, near: Any, unifo
 
     May return 0 early where ``uniform`` is sure not to fall below the true probability.
     """
+    raise TypeError("compiled code only")
+
+
+def rate(schedule: Any, t: int) -> float:
+    """Length of step t, from 1 (compiled code only)."""
+    raise TypeError("compiled code only")
+
+
+def kept(schedule: Any, t: int) -> float:
+    """Share of the metric that step t leaves (compiled code only)."""
     raise TypeError("compiled code only")
 
 
@@ -81,6 +92,24 @@ def _value(loss: Any, margin: Any) -> Any:
         return smooth_hinge
     if _is(loss, Hinge):
         return lambda loss, margin: max(0.0, loss.threshold - margin)
+    return None
+
+
+@overload(rate, strict=False)
+def _rate(schedule: Any, t: Any) -> Any:
+    if _is(schedule, Constant):
+        return lambda schedule, t: schedule.learning_rate
+    if _is(schedule, Shrinking):
+        return lambda schedule, t: 1.0 / (schedule.ridge * t)
+    return None
+
+
+@overload(kept, strict=False)
+def _kept(schedule: Any, t: Any) -> Any:
+    if _is(schedule, Constant):
+        return lambda schedule, t: 1.0
+    if _is(schedule, Shrinking):
+        return lambda schedule, t: 1.0 - 1.0 / t
     return None
 
 

@@ -122,9 +122,7 @@ def _response(url: str, start: int, mark: str, timeout: float) -> Iterator[HTTPR
     from urllib.error import HTTPError
     from urllib.request import Request, urlopen
 
-    from calipers import __version__
-
-    headers = {"User-Agent": f"calipers/{__version__}"}
+    headers = {"User-Agent": "calipers"}
     if start:
         headers |= {"Range": f"bytes={start}-", "If-Range": mark}
     try:

@@ -1,0 +1,88 @@
+"""What an update costs that projects at once, only once, or never.
+
+The paper says of its related work that steps without a projection are not cheaper than they
+seem: one needs an eigenvector at every update all the same. Here are the seconds, the time of
+an update, the loss of the last tenth of the triplets and the 3-NN error, for the same triplets.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from benchmarks.rows import Column, Report
+from calipers import PAPER_SETTINGS, TripletSGD, datasets
+from calipers.evaluation import split_error
+
+NAMES = ("letter", "digits", "dna", "semeion")
+RULES = ("every", "once", "never")
+
+TABLES = {
+    "projections": [
+        Column("data", "data", width=12),
+        Column("features", "n_features", width=8),
+        Column("method", "method"),
+        Column("projection", "projection", width=10),
+        Column("updates", "updates", ",", 8),
+        Column("left the cone", "left_the_cone", ",", 13),
+        Column("seconds", "seconds", ".2f"),
+        Column("us an update", "microseconds", ".0f", 12),
+        Column("last loss", "loss", ".4f", 9),
+        Column("err %", "error", ".2f"),
+    ]
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What may be asked."""
+    parser.add_argument("--data-dir", help="folder with the paper's data; digits needs none")
+    parser.add_argument("--only", nargs="+", metavar="NAME", default=NAMES)
+    parser.add_argument("--methods", nargs="+", default=("mini-sgd",))
+    parser.add_argument("--triplets", type=int, default=20_000)
+    parser.add_argument("--radius", type=float, default=1000.0)
+
+
+def run(asked: argparse.Namespace, report: Report) -> None:
+    """Fit every rule to every data set."""
+    report.say(
+        f"{asked.triplets:,} triplets, the paper's settings, radius {asked.radius:g} (of the norm; "
+        "of the trace where projection is 'never')"
+    )
+    for name in asked.only:
+        data = datasets.load(name, data_dir=asked.data_dir)
+        for method in asked.methods:
+            for rule in RULES:
+                _measure(name, data, method, rule, asked, report)
+
+
+def _measure(
+    name: str,
+    data: datasets.Split,
+    method: str,
+    rule: str,
+    asked: argparse.Namespace,
+    report: Report,
+) -> None:
+    settings = {
+        **PAPER_SETTINGS,
+        "method": method,
+        "projection": rule,
+        "n_triplets": asked.triplets,
+        "radius": asked.radius,
+        "random_state": 0,
+    }
+    TripletSGD(**{**settings, "n_triplets": 10}).fit(data.X_train, data.y_train)  # compile
+    fitted = TripletSGD(**settings).fit(data.X_train, data.y_train)
+    last = fitted.loss_curve_[-(len(fitted.loss_curve_) // 10 or 1) :]
+    report.add(
+        "projections",
+        data=name,
+        n_features=fitted.n_features_in_,
+        method=method,
+        projection=rule,
+        updates=fitted.n_updates_,
+        left_the_cone=fitted.n_projections_,
+        seconds=fitted.solve_seconds_,
+        microseconds=1e6 * fitted.solve_seconds_ / max(1, fitted.n_updates_),
+        loss=float(last.mean()),
+        error=100 * split_error(data, fitted),
+    )

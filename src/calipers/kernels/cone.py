@@ -1,0 +1,139 @@
+"""A change of M that ends within the cone: the paper's projection, at every update."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from calipers.arrays import FloatArray
+from calipers.kernels.algebra import REORDER, add_outer_products, dot
+from calipers.kernels.cholesky import SMALL, is_positive
+from calipers.kernels.spectrum import all_negative, seen_directly, seen_inverted
+from calipers.kernels.state import Iterate, Room
+
+UNSEEN = 1e-5  # share of the norm that a negative eigenvalue not seen by Lanczos may have
+ATTEMPTS = 6  # to find such, before a full eigendecomposition
+
+
+@njit(cache=True, nogil=True)
+def project_at_once(iterate: Iterate, room: Room, rank: int) -> int:
+    """Change M by the directions and bring it back onto the cone.
+
+    Returns the rank of the whole change: the eigenvalues cut off are directions too.
+    """
+    M, tally = iterate.M, iterate.tally[0]
+    change(iterate, room, rank)
+    subtracted, start, removed = subtracted_by(room, rank)
+    tally.floor -= removed
+    found = 0
+    if tally.floor < 0.0 and not stays_positive(M, tally, room, removed):
+        new = slice(rank, rank + subtracted)
+        vectors, signs = room.vectors[new], room.signs[new]
+        found = _cut_off(M, start, tally, room.values[:subtracted], vectors, signs, room)
+        tally.floor, tally.steady = 0.0, 1 if found == 0 else 0
+        tally.projections += found > 0
+        tally.negatives += found
+    tally.rank += rank + found
+    return rank + found
+
+
+@njit(cache=True, nogil=True)
+def change(iterate: Iterate, room: Room, rank: int) -> None:
+    """Add the directions to M, after what M has stood for was added to the sum of iterates."""
+    tally = iterate.tally[0]
+    vectors, signs = room.vectors[:rank], room.signs[:rank]
+    squared = add_outer_products(iterate.M, vectors, signs, iterate.total, tally.mass)
+    tally.norm = np.sqrt(squared)
+    tally.mass = 0.0
+    tally.changes += 1
+
+
+@njit(cache=True, nogil=True, fastmath=REORDER)
+def subtracted_by(room: Room, rank: int) -> tuple[int, FloatArray, float]:
+    """How many directions are subtracted, their sum, and the most they take from M."""
+    start = np.zeros(room.vectors.shape[1])
+    count, removed = 0, 0.0
+    for k in range(rank):
+        if room.signs[k] < 0.0:
+            count += 1
+            removed += dot(room.vectors[k], room.vectors[k])
+            for i in range(start.size):
+                start[i] += room.vectors[k, i]
+    return count, start, removed
+
+
+@njit(cache=True, nogil=True)
+def stays_positive(M: FloatArray, tally: Any, room: Room, removed: float) -> bool:
+    """Whether M is positive definite still, by a Cholesky factorisation.
+
+    After a few successes ``M - shift * I`` is tried, which, if it is positive too, is a
+    floor that spares the next few steps the factorisation. Of a large matrix, whose steps
+    mostly leave the cone, it is asked only after a step that did not.
+    """
+    if len(M) > SMALL and tally.steady <= 0:
+        return False
+    if tally.steady >= 2:
+        shift = 8.0 * removed
+        if is_positive(M, -shift, room.square):
+            tally.floor = shift
+            tally.steady += 1
+            return True
+        tally.steady = -8 if len(M) <= SMALL else 1
+    if is_positive(M, 0.0, room.square):
+        tally.floor = 0.0
+        tally.steady += 1
+        return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _cut_off(
+    M: FloatArray,
+    start: FloatArray,
+    tally: Any,
+    values: FloatArray,
+    vectors: FloatArray,
+    signs: FloatArray,
+    room: Room,
+) -> int:
+    """Cut off the negative eigenvalues of M, of which there are at most ``len(values)``.
+
+    Adds ``|value| q q'`` for every negative pair; ``vectors`` holds ``sqrt(|value|) q``.
+    Fewer than could be are believed only if a Cholesky factorisation agrees; else there
+    are more, so small that the Lanczos process has not met them.
+    """
+    found, rest = seen_directly(M, start, tally.norm, values, vectors, room.basis)
+    _lift(M, tally, values[:found], vectors[:found], signs[:found])
+    attempts = ATTEMPTS
+    while found < values.size and attempts >= 0:
+        if rest == 0.0:
+            if is_positive(M, 1e-12 * tally.norm, room.square):
+                break
+            rest = -UNSEEN * tally.norm
+        v, q = values[found:], vectors[found:]
+        if attempts > 0:
+            more, rest = seen_inverted(M, start, tally.norm, rest, v, q, room.basis, room.square)
+            attempts = attempts - 1 if more > 0 else 0
+        else:
+            more = all_negative(M, tally.norm, v, q)
+            attempts = -1
+        _lift(M, tally, v[:more], q[:more], signs[found : found + more])
+        found += more
+    return found
+
+
+@njit(cache=True, nogil=True, fastmath=REORDER)
+def _lift(
+    M: FloatArray, tally: Any, values: FloatArray, vectors: FloatArray, signs: FloatArray
+) -> None:
+    """Add ``|value| q q'`` for every pair; ``sqrt(|value|) q`` replaces q."""
+    if values.size == 0:
+        return
+    for k in range(values.size):
+        root = np.sqrt(-values[k])
+        for i in range(len(M)):
+            vectors[k, i] *= root
+        signs[k] = 1.0
+    tally.norm = np.sqrt(add_outer_products(M, vectors, signs, M, 0.0))
