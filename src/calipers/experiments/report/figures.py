@@ -136,7 +136,7 @@ def _curves(summary: Summary, names: list[str], part: str) -> Figure:
     for panel, name in zip(panels, names, strict=False):
         for method, system in SYSTEMS.items():
             curve = summary.first(name, method, "curve")
-            alike = part != "loss" or system.kind == "sgd" or method == "spml"
+            alike = part != "loss" or system.kind == "sgd"  # losses of others are other things
             if curve and alike:
                 values = np.array(curve[part], dtype=float)
                 panel.plot(curve["triplets"], values, markevery=0.15, **style(method))

@@ -72,13 +72,11 @@
     keys(legend, series, () => [chart]);
   }
 
-  const LOSSES = (method) => method.kind === "sgd" || method.name === "spml";
-
   function curveSpec(data, part, label) {
     const series = [];
     for (const method of methods) {
       const curve = data.curves[method.name];
-      if (!curve || (part === "loss" && !LOSSES(method))) continue;
+      if (!curve || (part === "loss" && method.kind !== "sgd")) continue;
       series.push({ ...styleOf(method), line: true, points: curve[part].map((value, k) => [
         curve.triplets[k], value, `${method.label}\nafter ${shown(curve.triplets[k])} triplets\n${
           label}: ${value === null ? "–" : shown(value)}`]) });
