@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from calipers.datasets import load
-from calipers.evaluation import knn_error, knn_predict, nearest, nearest_rows, split_error
+from calipers.evaluation import knn_error, knn_predict, nearest_rows, split_error
+from calipers.triplets import search
 
 
 def plain_neighbors(train: npt.NDArray[Any], row: npt.NDArray[Any], k: int) -> list[int]:
@@ -51,16 +52,17 @@ def test_prediction_is_that_of_brute_force(
 
 
 @pytest.mark.parametrize("whole_numbers", [True, False])
-def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch, whole_numbers: bool) -> None:
+def test_the_way_of_searching_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch, whole_numbers: bool
+) -> None:
     rng = np.random.default_rng(0)
     train, test = rng.normal(size=(700, 5)), rng.normal(size=(60, 5))
     if whole_numbers:
         train, test = np.rint(2 * train), np.rint(2 * test)
     expected = [plain_neighbors(train, row, 4) for row in test]
-    for test_block, train_block, numbers in ((256, 4096, 1 << 20), (7, 5, 1), (64, 300, 11)):
-        monkeypatch.setattr(nearest, "_TEST_BLOCK", test_block)
-        monkeypatch.setattr(nearest, "_TRAIN_BLOCK", train_block)
-        monkeypatch.setattr(nearest, "_DIRECT_NUMBERS", numbers)
+    for least_anchors in (1, 1000):  # by a tree, and by products
+        monkeypatch.setattr(search, "_TREE_ANCHORS", least_anchors)
+        monkeypatch.setattr(search, "_TREE_SHARE", 2.0)
         np.testing.assert_array_equal(nearest_rows(train, test, n_neighbors=4), expected)
 
 

@@ -1,40 +1,16 @@
-"""The exact nearest rows, in blocks of bounded memory.
+"""The exact nearest rows: the search that makes triplets, asked for rows of another table.
 
-Squared distances of a block come from one matrix product,
-``|a - b|^2 = |a|^2 + |b|^2 - 2 a.b``. Where all features are whole numbers this is exact,
-so that equal distances tie exactly. Elsewhere the product only proposes candidates, with a
-slack that covers its rounding, and ``sum (a - b)^2`` decides.
+Both tables are searched as one, with the table for the class, so that the nearest rows "of
+other classes" are those of the training table.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.threads import single_threaded_blas, spread
-
-_TEST_BLOCK = 256
-_TRAIN_BLOCK = 4096
-_GROUP = 64
-_DIRECT_NUMBERS = 1 << 20  # coordinates gathered at a time: 8 MB on each side
-_LARGEST_WHOLE = 2.0**53  # sums of whole numbers below it are exact
-
-
-@dataclass(frozen=True)
-class _Search:
-    """Rows as given (``train``, ``test``) and moved near the origin for the products."""
-
-    train: FloatArray
-    test: FloatArray
-    near_train: FloatArray
-    near_test: FloatArray
-    train_norms: FloatArray
-    test_norms: FloatArray
-    slack: FloatArray
-    exact: bool
+from calipers.triplets import nearest_same_and_other
 
 
 def nearest_rows(X_train: npt.ArrayLike, X_test: npt.ArrayLike, *, n_neighbors: int) -> IndexArray:
@@ -52,7 +28,8 @@ def nearest_rows(X_train: npt.ArrayLike, X_test: npt.ArrayLike, *, n_neighbors: 
     Returns
     -------
     ndarray of shape (n_test, n_neighbors)
-        Row numbers of X_train, ordered by (Euclidean distance, row number).
+        Row numbers of X_train, ordered by (Euclidean distance, row number); squared
+        differences are added up in float64 from the first column to the last.
 
     Examples
     --------
@@ -70,11 +47,10 @@ def nearest_rows(X_train: npt.ArrayLike, X_test: npt.ArrayLike, *, n_neighbors: 
             f"n_neighbors must be between 1 and the {len(train)} rows of X_train, "
             f"got {n_neighbors}."
         )
-    search = _prepared(train, test)
-    starts = range(0, len(test), _TEST_BLOCK)
-    with single_threaded_blas():
-        blocks = spread(lambda start: _nearest_of_block(search, start, n_neighbors), starts)
-    return np.concatenate([np.empty((0, n_neighbors), np.intp), *blocks])
+    both = np.concatenate([train, test])
+    table = np.repeat(np.arange(2), [len(train), len(test)])
+    asked = np.arange(len(train), len(both))
+    return nearest_same_and_other(_moderate(both), table, asked, n_same=0, n_other=n_neighbors)[1]
 
 
 def _checked(values: npt.ArrayLike, name: str) -> FloatArray:
@@ -86,86 +62,9 @@ def _checked(values: npt.ArrayLike, name: str) -> FloatArray:
     return X
 
 
-def _prepared(train: FloatArray, test: FloatArray) -> _Search:
-    """Choose how products are made, and what their rounding can amount to."""
-    largest = float(max(np.abs(train).max(initial=0), np.abs(test).max(initial=0)))
-    if largest and not 1e-100 < largest < 1e100:  # a power of two changes no order
-        exponent = -int(np.frexp(largest)[1])
-        train, test = np.ldexp(train, exponent), np.ldexp(test, exponent)
-    d = train.shape[1]
-    whole = all(bool((np.rint(X) == X).all()) for X in (train, test))
-    exact = whole and 2 * largest < (_LARGEST_WHOLE / max(d, 1)) ** 0.5
-    origin = np.zeros(d) if exact else train.mean(axis=0)
-    near_train, near_test = train - origin, test - origin
-    train_norms = np.einsum("ij,ij->i", near_train, near_train)
-    test_norms = np.einsum("ij,ij->i", near_test, near_test)
-    # Product and direct sum each err by less than (d + 8) eps (|a| + |b|)^2, which is at most
-    # 2 (d + 8) eps (|a|^2 + |b|^2); two of each stand between a candidate and the limit.
-    rounding = 0.0 if exact else 8 * (d + 8) * float(np.finfo(np.float64).eps)
-    slack = rounding * (test_norms + train_norms.max())
-    return _Search(train, test, near_train, near_test, train_norms, test_norms, slack, exact)
-
-
-def _nearest_of_block(search: _Search, start: int, k: int) -> IndexArray:
-    """Find the neighbours of the test rows from ``start`` on, one training block at a time."""
-    rows = slice(start, start + _TEST_BLOCK)
-    near, norms, slack = search.near_test[rows], search.test_norms[rows], search.slack[rows]
-    distances = np.full((len(near), k), np.inf)
-    neighbors = np.full((len(near), k), len(search.train), dtype=np.intp)
-    for first in range(0, len(search.train), _TRAIN_BLOCK):
-        columns = slice(first, first + _TRAIN_BLOCK)
-        squared = near @ search.near_train[columns].T
-        squared *= -2
-        squared += norms[:, None]
-        squared += search.train_norms[columns]
-        limit = np.minimum(_bound_on_kth(squared, k), distances[:, -1]) + slack
-        row, column = np.divmod(np.flatnonzero(squared <= limit[:, None]), squared.shape[1])
-        if search.exact:
-            found = squared[row, column]
-        else:
-            found = _direct(search, start + row, first + column)
-        distances, neighbors = _merged(distances, neighbors, (row, found, first + column))
-    return neighbors
-
-
-def _bound_on_kth(squared: FloatArray, k: int) -> FloatArray:
-    """Bound the k-th smallest of each row from above.
-
-    The k-th smallest of the minima of groups will do, at a fifteenth of the price of the
-    k-th smallest itself: k different numbers of the row are no larger.
-    """
-    n_groups = squared.shape[1] // _GROUP
-    if n_groups > k:
-        groups = squared[:, : n_groups * _GROUP].reshape(len(squared), _GROUP, n_groups)
-        squared = groups.min(axis=1)
-    if squared.shape[1] < k:
-        return np.full(len(squared), np.inf)
-    kth: FloatArray = np.partition(squared, k - 1, axis=1)[:, k - 1]
-    return kth
-
-
-def _direct(search: _Search, test_rows: IndexArray, train_rows: IndexArray) -> FloatArray:
-    """Sum squared differences of the given pairs of rows, a bounded number at a time."""
-    step = max(1, _DIRECT_NUMBERS // max(1, search.train.shape[1]))
-    squared = np.empty(len(test_rows))
-    for start in range(0, len(test_rows), step):
-        part = slice(start, start + step)
-        difference = search.test[test_rows[part]] - search.train[train_rows[part]]
-        squared[part] = np.einsum("ij,ij->i", difference, difference)
-    return squared
-
-
-def _merged(
-    distances: FloatArray,
-    neighbors: IndexArray,
-    found: tuple[IndexArray, FloatArray, IndexArray],
-) -> tuple[FloatArray, IndexArray]:
-    """Keep the first k by (distance, index) of those kept so far and those found."""
-    n, k = distances.shape
-    row = np.concatenate([np.repeat(np.arange(n), k), found[0]])
-    distance = np.concatenate([distances.ravel(), found[1]])
-    neighbor = np.concatenate([neighbors.ravel(), found[2]])
-    order = np.lexsort((neighbor, distance, row))
-    first_of_row = np.searchsorted(row[order], np.arange(n))
-    kept = order[(first_of_row[:, None] + np.arange(k)).ravel()]
-    return distance[kept].reshape(n, k), neighbor[kept].reshape(n, k)
+def _moderate(X: FloatArray) -> FloatArray:
+    """The same times a power of two, which changes no order, where squares would overflow."""
+    largest = float(np.abs(X).max(initial=0))
+    if not largest or 1e-100 < largest < 1e100:
+        return X
+    return np.ldexp(X, -int(np.frexp(largest)[1]))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from calipers import datasets
 from calipers.experiments import published
+from calipers.experiments.systems import SYSTEMS
 
 if TYPE_CHECKING:
     from calipers.experiments.progress import Meter
@@ -157,9 +158,8 @@ def _compare(name: str, runs: int, *, data_dir: str | None, meter: Meter) -> lis
 
 def _score(method: str, data: datasets.Split, *, seed: int, callback: object) -> tuple[int, float]:
     """Return a paper-profile fit's number of updates and 3-NN error in per cent."""
-    from calipers import PAPER_SETTINGS, TripletSGD
     from calipers.evaluation import split_error
 
-    metric = TripletSGD(method=method, **PAPER_SETTINGS, random_state=seed)
-    metric.set_callbacks(callback).fit(data.X_train, data.y_train)
+    metric = SYSTEMS[method].make(seed=seed).set_callbacks(callback)
+    metric.fit(data.X_train, data.y_train)
     return metric.n_updates_, 100 * split_error(data, metric)

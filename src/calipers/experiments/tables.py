@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rich.markup import escape
+
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from calipers.experiments.demo import Row
+    from calipers.experiments.demo import Row as DemoRow
     from calipers.experiments.fingerprint import Comparison
+    from calipers.experiments.runs import Row, RunFile
 
 _NOTHING = "-"
 
 
-def demo_table(rows: Sequence[Row]) -> Table:
+def demo_table(rows: Sequence[DemoRow]) -> Table:
     """Lay out what each method of the demonstration did."""
     table = _table("3-NN on embedded digits", left=("method",))
     for heading in ("error %", "updates", "projections", "mining s", "solve s"):
@@ -68,6 +71,51 @@ def fingerprint_remarks(rows: Sequence[Comparison]) -> list[str]:
             f"averages ten splits of semeion, connect4 and tdt30)."
         )
     return remarks
+
+
+def paper_tables(rows: Sequence[Row]) -> list[Table]:
+    """Lay out the errors, seconds and updates of the paper's tables, ours over the paper's."""
+    from calipers.experiments.report import words
+    from calipers.experiments.summary import Summary
+    from calipers.experiments.systems import SYSTEMS
+
+    summary = Summary(rows)
+    forms = (
+        ("3-NN error % (Table 4)", summary.errors, words.error),
+        ("Seconds to learn (Table 5)", summary.seconds, words.seconds),
+        ("Updates (Table 6)", summary.updates, words.count),
+    )
+    tables = []
+    for title, cells, show in forms:
+        methods = [m for m in summary.methods if any(cells[n, m].runs for n in summary.names)]
+        table = _table(f"{title}, the paper's below", left=("data set",))
+        for method in methods:
+            table.add_column(SYSTEMS[method].label, justify="right")
+        for name in summary.names:
+            own = [cells[name, method] for method in methods]
+            both = (f"{show(cell.ours)}\n[dim]{show(cell.paper)}[/]" for cell in own)
+            table.add_row(escape(name), *both)
+        tables.append(table)
+    return tables
+
+
+def paper_remarks(rows: Sequence[Row], file: RunFile) -> list[str]:
+    """Say in sentences what is missing, and which rows of the file were left alone."""
+    from calipers.experiments import remarks
+    from calipers.experiments.summary import Summary
+
+    summary = Summary(rows)
+    sentences = remarks.not_run(summary)
+    all_rows = file.read()
+    others = sum(1 for row in all_rows if row["identity"] != rows[-1]["identity"])
+    if others:
+        sentences.append(
+            f"{others} rows of other settings, versions or machines are in {file.path}; they are "
+            "not used."
+        )
+    if file.n_dropped:
+        sentences.append(f"{file.n_dropped} lines of {file.path} are not whole rows: left out.")
+    return [escape(sentence) for sentence in sentences]
 
 
 def _table(title: str, *, left: Sequence[str]) -> Table:
