@@ -43,7 +43,7 @@ def seen_directly(
     value is 0, which does not mean that there is nothing else.
     """
     below = -TINY * norm
-    limit = FEW_STEPS if len(M) <= SMALL else MAX_STEPS
+    limit = MAX_STEPS if len(M) > SMALL or len(M) <= 2 * FEW_STEPS else FEW_STEPS
     found, rest = lowest_pairs(
         Product(M), start, below, RESIDUAL * norm, limit, values, vectors, basis
     )
