@@ -104,7 +104,7 @@ def test_an_interrupt_is_one_sentence(
 
     monkeypatch.setattr("calipers.experiments.demo.run", interrupt)
     assert main(["demo", "--output", str(tmp_path / "p.png")]) == 130
-    assert one_line(capsys) == "calipers: stopped before the end, nothing was written."
+    assert one_line(capsys) == "calipers: stopped before the end; no half-written file is left."
     assert list(tmp_path.iterdir()) == []
 
 

@@ -66,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"calipers: {mistake}\n")
         return 2
     except KeyboardInterrupt:
-        sys.stderr.write("calipers: stopped before the end, nothing was written.\n")
+        sys.stderr.write("calipers: stopped before the end; no half-written file is left.\n")
         return 130
     return code
 
