@@ -54,6 +54,8 @@ CHANGES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("sgd", {}, {"average": False}),
     ("sgd", {"learning_rate": 30.0}, {"projection": "once"}),
     ("sgd", {}, {"projection": "never"}),
+    ("sgd", {"start": "identity"}, {"start": "features"}),
+    ("sgd", {"start": "identity"}, {"start": "classes"}),
     ("sgd", {}, {"random_state": 1}),
 ]
 
@@ -109,6 +111,7 @@ def test_paper_settings_are_the_papers() -> None:
         "batch_reduce": "mean",
         "average": True,
         "projection": "every",
+        "start": "identity",
     }
     with pytest.raises(TypeError):
         PAPER_SETTINGS["radius"] = 1.0  # type: ignore[index]

@@ -105,6 +105,7 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
         self.notes_ += inputs.check_neighbors(owner, self.n_neighbors, labels)
         inputs.warn_lonely(self.classes_, labels)
         triplet_rng, *rngs = self._streams()
+        rows = self._into_coordinates(rows, labels)
         n_triplets = self.n_triplets or self._enough_triplets(rows)
         source = DrawnTriplets(
             rows, labels, n_triplets, n_neighbors=self.n_neighbors, rng=triplet_rng
@@ -133,6 +134,7 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
         rows = inputs.dense_rows(self, X)
         self._check_settings(rows)
         source = GivenTriplets(check_triplets(triplets, len(rows)))
+        rows = self._into_coordinates(rows, None)
         _, *rngs = self._streams()
         self.mining_seconds_ = perf_counter() - started
         return self._learn(rows, None, self._examples(source), rngs)
@@ -146,6 +148,10 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
     @abstractmethod
     def _metric(self, learner: AnyLearner) -> FloatArray:
         """M as learned so far."""
+
+    def _into_coordinates(self, X: npt.NDArray[Any], labels: IndexArray | None) -> npt.NDArray[Any]:
+        """Rows in the coordinates to learn in."""
+        return X
 
     def _enough_triplets(self, X: npt.NDArray[Any]) -> int:
         """How many to draw where no number was given."""

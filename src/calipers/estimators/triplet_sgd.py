@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from calipers import recipes
 from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators import inputs
+from calipers.estimators.coordinates import KINDS, best_coordinates, coordinates
 from calipers.estimators.from_triplets import MOST_TRIPLETS, TripletLearner
 from calipers.losses import SmoothHinge
 from calipers.projections import AtOnce, Never, OnlyOnce, Rule
@@ -41,6 +42,7 @@ PAPER_SETTINGS: Mapping[str, Any] = MappingProxyType(
         "batch_reduce": "mean",
         "average": True,
         "projection": "every",
+        "start": "identity",
     }
 )
 """The literal reading of the paper: ``TripletSGD(method="as-sgd", **PAPER_SETTINGS)``."""
@@ -95,6 +97,11 @@ class TripletSGD(TripletLearner[Solver]):
         the lowest eigenvalue and projects the result (Mahdavi et al. 2012), "never" takes
         Frank-Wolfe steps among matrices of trace at most `radius` (Hazan and Kale 2012), for
         which `learning_rate` has no meaning.
+    start : {"auto", "identity", "features", "classes"}, default="auto"
+        The metric to start from and to find neighbours in: X as it is, each feature divided by
+        its standard deviation, or the inverse of the covariance within classes (shrunk).
+        "auto" is "identity" unless nearest neighbours are of the same class clearly more often
+        with another.
     random_state : int, RandomState instance or None, default=None
         Seeds three independent streams: triplets, acceptance, choice within a batch.
 
@@ -102,8 +109,8 @@ class TripletSGD(TripletLearner[Solver]):
     ----------
     components_ : ndarray of shape (n_components, n_features)
         L with M = L'L; ``transform`` is ``X @ components_.T``.
-    method_ : str
-        The algorithm, where "auto" chose it.
+    method_, start_ : str
+        The algorithm and the start, where "auto" chose them.
     n_updates_ : int
         Updates, those included that are too small to change M.
     n_projections_ : int
@@ -154,6 +161,7 @@ class TripletSGD(TripletLearner[Solver]):
         "batch_reduce": [StrOptions({"mean", "sum"})],
         "average": ["boolean"],
         "projection": [StrOptions({"every", "once", "never"})],
+        "start": [StrOptions({"auto", *KINDS})],
         "random_state": ["random_state"],
     }
 
@@ -174,6 +182,7 @@ class TripletSGD(TripletLearner[Solver]):
         batch_reduce: Literal["mean", "sum"] = "mean",
         average: bool = True,
         projection: Literal["every", "once", "never"] = "every",
+        start: Literal["auto", "identity", "features", "classes"] = "auto",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.method = method
@@ -190,6 +199,7 @@ class TripletSGD(TripletLearner[Solver]):
         self.batch_reduce = batch_reduce
         self.average = average
         self.projection = projection
+        self.start = start
         self.random_state = random_state
 
     def theory(self, delta: float = 0.01) -> Theory:
@@ -215,13 +225,28 @@ class TripletSGD(TripletLearner[Solver]):
         inputs.check_batches(type(self).__name__, len(source), recipe.batch_size)
         return Solver(recipe, X.shape[1], accept_rng=accept_rng, pick_rng=pick_rng, start=unit)
 
+    def _into_coordinates(self, X: npt.NDArray[Any], labels: IndexArray | None) -> npt.NDArray[Any]:
+        if labels is None and self.start == "classes":
+            raise ValueError(
+                "TripletSGD(start='classes') needs the classes of the rows, which fit_triplets is "
+                "not told: choose start='features' or 'identity'."
+            )
+        if self.start != "auto":
+            self._coordinates = coordinates(self.start, X, labels)
+        elif labels is None:
+            self._coordinates = coordinates("identity", X, None)
+        else:
+            self._coordinates = best_coordinates(X, labels)
+        self.start_ = self._coordinates.kind
+        return self._coordinates.of(X)
+
     def _enough_triplets(self, X: npt.NDArray[Any]) -> int:
         if X.shape[1] <= CHEAP_UPDATES:
             return MOST_TRIPLETS
         return min(MOST_TRIPLETS, TRIPLETS_PER_ROW * len(X))
 
     def _metric(self, solver: Solver) -> FloatArray:
-        return solver.average if self.average else solver.last
+        return self._coordinates.pull_back(solver.average if self.average else solver.last)
 
     def _set_fitted(self, solver: Solver) -> None:
         super()._set_fitted(solver)

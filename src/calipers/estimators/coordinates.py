@@ -1,0 +1,103 @@
+"""Coordinates to learn in: as they are given, by feature, or by the spread within classes.
+
+A walk starts at the identity, so that the coordinates are its first guess of the metric, and
+triplets are made of neighbours in them. Of features in millions and in thousandths only the
+first would be seen.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.covariance import oas
+
+from calipers.arrays import FloatArray, IndexArray
+from calipers.triplets import nearest_same_and_other, usable_anchors
+
+KINDS = ("identity", "features", "classes")
+MOST_ROWS = 20_000  # from which spreads are estimated
+MOST_FEATURES = 1024  # for which the spread within classes is tried without being asked
+MOST_ANCHORS = 2000  # rows whose nearest neighbour is looked at to compare coordinates
+SURE = 2.0  # standard errors by which others must be better than those given
+FLAT = 1e-6  # share of the largest spread below which there is none
+
+
+class Coordinates(NamedTuple):
+    """A linear map of rows: none, a factor for each feature, or a matrix."""
+
+    kind: str
+    factors: FloatArray | None = None  # (d,) or (d, d)
+
+    def of(self, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The rows of X in these coordinates, in X's precision."""
+        if self.factors is None:
+            return X
+        factors = self.factors.astype(X.dtype)
+        mapped = X * factors if factors.ndim == 1 else X @ factors.T
+        return np.ascontiguousarray(mapped)
+
+    def pull_back(self, M: FloatArray) -> FloatArray:
+        """The metric of X that is M in these coordinates."""
+        if self.factors is None:
+            return M
+        if self.factors.ndim == 1:
+            return np.asarray(self.factors[:, None] * M * self.factors)
+        return np.asarray(self.factors.T @ M @ self.factors)
+
+
+def coordinates(kind: str, X: npt.NDArray[Any], labels: IndexArray | None) -> Coordinates:
+    """Make coordinates of one kind; only "classes" needs labels."""
+    if kind == "identity":
+        return Coordinates(kind)
+    some = slice(None, None, -(-len(X) // MOST_ROWS))
+    rows = X[some].astype(np.float64)
+    spread = rows.std(axis=0)
+    factors = 1.0 / np.where(spread > 0.0, spread, 1.0)
+    if kind == "features" or labels is None:
+        return Coordinates(kind, factors)
+    within = rows * factors
+    codes = labels[some]
+    sums = np.zeros((labels.max() + 1, X.shape[1]))
+    np.add.at(sums, codes, within)
+    within -= (sums / np.maximum(np.bincount(codes, minlength=len(sums)), 1)[:, None])[codes]
+    covariance, _ = oas(within, assume_centered=True)
+    values, vectors = np.linalg.eigh(covariance)
+    if not values[-1] > 0.0:  # the rows of every class are one and the same
+        return Coordinates(kind, np.diag(factors))
+    whitening = (vectors / np.sqrt(np.maximum(values, FLAT * values[-1]))) @ vectors.T
+    return Coordinates(kind, whitening * factors)
+
+
+def best_coordinates(X: npt.NDArray[Any], labels: IndexArray) -> Coordinates:
+    """Those in which the nearest neighbour is of one's own class most often.
+
+    The given ones are kept unless others are better by more than chance: by twice the
+    standard error of the difference, over the same anchors.
+    """
+    anchors = usable_anchors(labels)
+    if len(anchors) > MOST_ANCHORS:  # evenly over the rows, which may be in order of class
+        anchors = anchors[np.linspace(0, len(anchors) - 1, MOST_ANCHORS).astype(np.intp)]
+    best = coordinates("identity", X, labels)
+    wrong = _wrong(best, X, labels, anchors)
+    least = 0.0
+    for kind in KINDS[1:] if X.shape[1] <= MOST_FEATURES else KINDS[1:2]:
+        other = coordinates(kind, X, labels)
+        gain = wrong - _wrong(other, X, labels, anchors)
+        if gain.sum() > max(least, SURE * np.sqrt(np.sum(gain**2))):
+            best, least = other, float(gain.sum())
+    return best
+
+
+def _wrong(
+    coordinates: Coordinates, X: npt.NDArray[Any], labels: IndexArray, anchors: IndexArray
+) -> FloatArray:
+    """1 where an anchor's nearest row is of another class, half where one of its own is as near."""
+    rows = coordinates.of(X)
+    same, other = nearest_same_and_other(rows, labels, anchors, n_same=1, n_other=1)
+    to_same, to_other = (
+        np.sum((rows[anchors].astype(np.float64) - rows[near[:, 0]]) ** 2, axis=1)
+        for near in (same, other)
+    )
+    return np.asarray(0.5 * (to_other < to_same) + 0.5 * (to_other <= to_same))

@@ -1,0 +1,117 @@
+"""The start of a walk: coordinates, their way back, and which are chosen."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, load_wine
+
+from calipers import TripletSGD
+from calipers.arrays import FloatArray
+from calipers.estimators import coordinates as module
+from calipers.estimators.coordinates import KINDS, best_coordinates, coordinates
+from walks import assert_same_matrix
+
+X, Y = load_iris(return_X_y=True)
+SETTINGS: dict[str, Any] = {"n_triplets": 500, "random_state": 0}
+
+
+def squared(rows: FloatArray, M: FloatArray) -> FloatArray:
+    z = rows[:-1] - rows[1:]
+    return np.asarray(np.einsum("ni,ij,nj->n", z, M, z))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_metric_pulled_back_measures_the_same(kind: str) -> None:
+    frame = coordinates(kind, X, Y)
+    M = np.cov(np.random.default_rng(0).standard_normal((4, 20)))
+    np.testing.assert_allclose(squared(X, frame.pull_back(M)), squared(frame.of(X), M), rtol=1e-10)
+
+
+def test_features_have_unit_spread_and_constant_ones_stay() -> None:
+    rows = np.column_stack([X, np.full(150, 7.0)])
+    mapped = coordinates("features", rows, Y).of(rows)
+    np.testing.assert_allclose(mapped.std(axis=0), [1, 1, 1, 1, 0], atol=1e-12)
+
+
+def test_classes_make_the_spread_within_them_round() -> None:
+    rng = np.random.default_rng(0)
+    labels = np.arange(20_000) % 2
+    rows = rng.standard_normal((20_000, 3)) @ np.array([[5.0, 0, 0], [3, 1, 0], [0, 2, 0.1]])
+    rows[:, 0] += 100.0 * labels
+    mapped = coordinates("classes", rows, labels).of(rows)
+    np.testing.assert_allclose(np.cov(mapped[labels == 0].T), np.eye(3), atol=0.05)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_learning_from_a_start_is_learning_in_its_coordinates(kind: str) -> None:
+    frame = coordinates(kind, X, Y)
+    inside = TripletSGD(**SETTINGS, start="identity").fit(frame.of(X), Y)
+    fitted = TripletSGD(**SETTINGS, start=cast(Any, kind)).fit(X, Y)
+    expected = frame.pull_back(inside.get_mahalanobis_matrix())
+    assert_same_matrix(fitted.get_mahalanobis_matrix(), expected, 1e-10)
+    assert fitted.start_ == kind
+
+
+def test_float32_rows_stay_so() -> None:
+    assert all(
+        coordinates(k, X.astype(np.float32), Y).of(X.astype(np.float32)).dtype == np.float32
+        for k in KINDS
+    )
+
+
+def test_a_loud_feature_is_turned_down() -> None:
+    rng = np.random.default_rng(0)
+    labels = np.arange(300) % 3
+    rows = np.column_stack(
+        [1e6 * rng.standard_normal(300), 1e-3 * (labels + 0.1 * rng.random(300))]
+    )
+    assert best_coordinates(rows, labels).kind in ("features", "classes")
+    fitted = TripletSGD(**SETTINGS).fit(rows, labels)
+    assert fitted.start_ != "identity"
+    images = fitted.transform(rows)
+    away = np.linalg.norm(images[:, None] - images, axis=2) + np.diag(np.full(300, np.inf))
+    assert np.mean(labels[away.argmin(axis=1)] == labels) > 0.95
+
+
+def test_wine_is_not_measured_by_proline_alone() -> None:
+    rows, labels = load_wine(return_X_y=True)
+    assert best_coordinates(rows, labels).kind == "classes"
+
+
+def test_what_is_not_clearly_better_is_not_taken() -> None:
+    """All coordinates of pure noise are as good; those given are kept."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        rows, labels = rng.standard_normal((200, 5)), rng.integers(3, size=200)
+        assert best_coordinates(rows, labels).kind == "identity"
+
+
+def test_equal_distances_count_half() -> None:
+    rows = np.array([[0.0], [0.0], [0.0], [0.0]])
+    wrong = module._wrong(
+        coordinates("identity", rows, None), rows, np.array([0, 0, 1, 1]), np.arange(4)
+    )
+    np.testing.assert_array_equal(wrong, [0.5, 0.5, 0.5, 0.5])
+
+
+def test_many_rows_are_looked_at_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_ROWS", 100)
+    monkeypatch.setattr(module, "MOST_ANCHORS", 90)
+    rows, labels = load_wine(return_X_y=True)
+    assert best_coordinates(rows, labels).kind == "classes"
+
+
+def test_classes_whose_rows_are_all_the_same() -> None:
+    rows, labels = np.repeat(np.eye(3), 5, axis=0), np.repeat(np.arange(3), 5)
+    assert np.isfinite(coordinates("classes", rows, labels).of(rows)).all()
+
+
+def test_triplets_have_no_classes() -> None:
+    triplets = np.array([[0, 1, 99]] * 20)
+    assert TripletSGD().fit_triplets(X, triplets).start_ == "identity"
+    assert TripletSGD(start="features").fit_triplets(X, triplets).start_ == "features"
+    with pytest.raises(ValueError, match=r"TripletSGD\(start='classes'\) needs the classes"):
+        TripletSGD(start="classes").fit_triplets(X, triplets)
