@@ -308,7 +308,6 @@ def interval(name: str, kind: str, limits: str, got: str) -> str:
 
 
 REFUSED_EVERYWHERE: list[tuple[str, Any, str]] = [
-    ("n_triplets", 0, interval("n_triplets", "an int", "[1, inf)", "0")),
     ("n_neighbors", 0, interval("n_neighbors", "an int", "[1, inf)", "0")),
     (
         "n_components",
@@ -332,6 +331,10 @@ def test_settings_refused_by_every_learner(
 @pytest.mark.parametrize(
     ("name", "setting", "allowed"),
     [
+        ("SPML", "n_triplets", "an int in the range [1, inf)"),
+        ("OASIS", "n_triplets", "an int in the range [1, inf)"),
+        ("LEGO", "n_triplets", "an int in the range [1, inf)"),
+        ("ITML", "n_triplets", "an int in the range [1, inf)"),
         ("SPML", "ridge", "a float in the range (0.0, inf)"),
         ("OASIS", "aggressiveness", "a float in the range (0.0, inf)"),
         ("LEGO", "learning_rate", "a float in the range (0.0, inf)"),
@@ -354,8 +357,8 @@ def test_settings_refused_by_one_learner(
 
 
 REFUSED_SETTINGS: list[tuple[dict[str, Any], str]] = [
-    ({"n_triplets": 0}, interval("n_triplets", "an int", "[1, inf)", "0")),
-    ({"n_triplets": 10.0}, interval("n_triplets", "an int", "[1, inf)", "10.0")),
+    ({"n_triplets": 0}, interval("n_triplets", "an int", "[1, inf) or None", "0")),
+    ({"n_triplets": 10.0}, interval("n_triplets", "an int", "[1, inf) or None", "10.0")),
     ({"batch_size": 0}, interval("batch_size", "an int", "[1, inf)", "0")),
     ({"learning_rate": 0.0}, interval("learning_rate", "a float", "(0.0, inf)", "0.0")),
     ({"learning_rate": np.nan}, interval("learning_rate", "a float", "(0.0, inf)", "nan")),
