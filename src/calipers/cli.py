@@ -1,4 +1,4 @@
-"""The command line: ``calipers demo`` and ``calipers fingerprint``.
+"""The command line; the commands for one's own data are in `calipers.commands`.
 
 Everything heavy is imported by the command that needs it, so that ``--help`` answers at
 once. A mistake of the user's ends in one sentence and exit code 2.
@@ -7,20 +7,22 @@ once. A mistake of the user's ends in one sentence and exit code 2.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from calipers import __version__
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-PICTURES = (".png", ".svg", ".pdf")
+from calipers.commands import evaluate, fit, inspect, transform
+from calipers.commands.stopping import Terminated, terminable
+from calipers.commands.style import add_style as _add_style
+from calipers.commands.style import console as _console
+from calipers.commands.style import count as _count
+from calipers.commands.style import picture as _picture
+from calipers.commands.style import seed as _seed
+from calipers.commands.style import write_json as _write_json
 
 
 class _Parser(argparse.ArgumentParser):
@@ -31,7 +33,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command and return the exit code: 0 done, 1 differs, 2 mistaken, 130 stopped.
+    """Run a command and return the exit code: 0 done, 1 differs, 2 mistaken, 130 or 143 stopped.
 
     Parameters
     ----------
@@ -49,6 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 0
     from calipers.datasets import DatasetError
+    from calipers.files import FileError
     from calipers.threads import n_threads
 
     try:
@@ -56,16 +59,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ValueError as mistake:  # a bad CALIPERS_NUM_THREADS is told before any work
         parser.error(str(mistake))
     try:
-        code: int = options.run(options)
+        with terminable():
+            code: int = options.run(options)
     except BrokenPipeError:  # the reader of a pipe left: nobody to tell
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except (DatasetError, OSError) as mistake:
+    except (DatasetError, FileError, OSError) as mistake:
         sys.stderr.write(f"calipers: {mistake}\n")
         return 2
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         sys.stderr.write("calipers: stopped before the end, nothing was written.\n")
-        return 130
+        return 143 if isinstance(stop, Terminated) else 130
     return code
 
 
@@ -76,12 +80,18 @@ def _parser() -> _Parser:
         epilog="examples:\n"
         "  calipers demo                                 table and picture in a minute\n"
         "  calipers demo --json --quiet > rows.json      the same for a program\n"
+        "  calipers evaluate data.csv --label species    is a learned distance better?\n"
+        "  calipers fit data.csv --label species -o metric.safetensors\n"
+        "  calipers transform metric.safetensors data.csv -o mapped.csv\n"
+        "  calipers inspect metric.safetensors           what was learned\n"
         "  calipers fingerprint --data-dir DIR --quick   our numbers beside the paper's\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"calipers {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     _add_demo(commands)
+    for command in (fit, transform, evaluate, inspect):
+        command.add(commands)
     _add_fingerprint(commands)
     return parser
 
@@ -129,11 +139,6 @@ def _add_fingerprint(commands: argparse._SubParsersAction[_Parser]) -> None:
     fingerprint.set_defaults(run=_fingerprint)
 
 
-def _add_style(command: _Parser) -> None:
-    command.add_argument("--json", action="store_true", help="rows as JSON, nothing else on stdout")
-    command.add_argument("--quiet", action="store_true", help="no progress bar and no remarks")
-
-
 def _demo(options: argparse.Namespace) -> int:
     from calipers.experiments import demo
     from calipers.experiments.progress import meter
@@ -171,36 +176,3 @@ def _fingerprint(options: argparse.Namespace) -> int:
         for remark in fingerprint_remarks(rows):
             aside.print(remark, highlight=False, soft_wrap=True)
     return 0 if all(row.within for row in rows) else 1
-
-
-def _console(*, stderr: bool = False) -> Console:
-    """Open a console; what is not a terminal gets room for every column."""
-    from rich.console import Console
-
-    console = Console(stderr=stderr)
-    return console if console.is_terminal else Console(stderr=stderr, width=110)
-
-
-def _write_json(rows: list[dict[str, object]]) -> None:
-    sys.stdout.write(json.dumps(rows, indent=2) + "\n")
-
-
-def _picture(text: str) -> Path:
-    path = Path(text)
-    if path.suffix.lower() not in PICTURES:
-        raise argparse.ArgumentTypeError(
-            f"the picture's name must end in {', '.join(PICTURES)}, got {text!r}"
-        )
-    return path
-
-
-def _seed(text: str) -> int:
-    if not text.isdecimal() or int(text) >= 2**32:
-        raise argparse.ArgumentTypeError(f"must be a whole number from 0 to 2^32 - 1, got {text!r}")
-    return int(text)
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, got {text!r}")
-    return int(text)

@@ -41,6 +41,32 @@ def factor(M: FloatArray, n_components: int | None = None) -> FloatArray:
     return np.asarray(rows * np.where(largest < 0, -1.0, 1.0) * np.sqrt(values)[:, None]) + 0.0
 
 
+def spectrum(components: FloatArray) -> FloatArray:
+    """Eigenvalues of ``L'L`` that need not be 0, falling: as many as L has rows or columns.
+
+    >>> spectrum(np.array([[0.0, 3.0], [1.0, 0.0]]))
+    array([9., 1.])
+    """
+    return np.asarray(np.linalg.svd(components, compute_uv=False) ** 2)
+
+
+def feature_shares(components: FloatArray, spread: FloatArray | None = None) -> FloatArray:
+    """What each feature alone adds to squared distances, on average, as shares of 1.
+
+    The squared distance of two random rows is on average twice the sum of M times the
+    covariance; the diagonal's part of it is ``M_ii spread_i^2``. Without `spread` all
+    features count as equally spread.
+
+    >>> feature_shares(np.array([[1.0, 1.0]]), np.array([1.0, 3.0]))
+    array([0.1, 0.9])
+    """
+    parts = np.einsum("ki,ki->i", components, components)
+    if spread is not None:
+        parts = parts * np.asarray(spread) ** 2
+    total = parts.sum()
+    return np.asarray(parts / total if total > 0 else parts)
+
+
 class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """What every metric learner offers once ``components_`` is fitted."""
 
