@@ -15,6 +15,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from calipers.version import __version__
+
 if TYPE_CHECKING:
     from calipers.estimators import ITML as ITML
     from calipers.estimators import LEGO as LEGO
@@ -28,8 +30,6 @@ if TYPE_CHECKING:
     from calipers.saved import SavedMetric as SavedMetric
     from calipers.saved import load as load
     from calipers.versions import show_versions as show_versions
-
-__version__ = "0.1.0"
 
 _HOME_OF = {
     "ITML": "calipers.estimators",

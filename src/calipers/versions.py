@@ -50,7 +50,7 @@ def _version(package: str) -> str:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         if package == "calipers":  # run from its folder, without being installed
-            from calipers import __version__
+            from calipers.version import __version__
 
             return __version__
         return "not installed"

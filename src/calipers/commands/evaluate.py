@@ -1,4 +1,4 @@
-"""``calipers evaluate``: is the learned distance better on rows it has not seen?"""
+"""``calipers evaluate``: scores on rows that the metric has not seen."""
 
 from __future__ import annotations
 

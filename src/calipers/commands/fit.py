@@ -60,6 +60,7 @@ def run(options: argparse.Namespace) -> int:
     contents = files.contents_of(
         estimator, feature_scale=learners.spread_of(data.X), label=data.label
     )
+    contents.facts["standardized"] = options.standardize
     files.write(contents, options.output)
     k, d = contents.components.shape
     row = {

@@ -72,9 +72,7 @@ def _facts(metric: SavedMetric, n_bytes: int) -> dict[str, Any]:
         "label": metric.label_,
         "parameters": metric.parameters_,
         "training": {
-            name: fact
-            for name, fact in metric.contents.facts.items()
-            if not isinstance(fact, list)
+            name: fact for name, fact in metric.contents.facts.items() if not isinstance(fact, list)
         },
         "notes": metric.notes_,
     }

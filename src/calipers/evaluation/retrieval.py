@@ -1,4 +1,4 @@
-"""Retrieval scores: for each query, where in the ranking are the relevant documents?
+"""Retrieval scores: where in the ranking of each query its relevant documents are.
 
 Documents are ranked by (Euclidean distance, row number), so pass rows that a metric has
 mapped. Rankings are made for a block of queries at a time: 20,000 queries among 20,000
@@ -107,11 +107,13 @@ def retrieval_scores(
     table = np.concatenate([np.empty((0, 4)), *blocks])
     if not len(table):
         raise ValueError("No query has a relevant document: check labels or pairs.")
-    means = [float(mean) for mean in table.mean(axis=0)]
-    return RetrievalScores(*means, n_queries=len(table))
+    precision, recall, average, gain = (float(mean) for mean in table.mean(axis=0))
+    return RetrievalScores(precision, recall, average, gain, n_queries=len(table))
 
 
-def precision_at_k(documents: npt.ArrayLike, queries: npt.ArrayLike | None = None, **how: Any) -> float:
+def precision_at_k(
+    documents: npt.ArrayLike, queries: npt.ArrayLike | None = None, **how: Any
+) -> float:
     """Return the part of the first k documents that is relevant, see `retrieval_scores`.
 
     Examples
@@ -122,7 +124,9 @@ def precision_at_k(documents: npt.ArrayLike, queries: npt.ArrayLike | None = Non
     return retrieval_scores(documents, queries, **how).precision_at_k
 
 
-def recall_at_k(documents: npt.ArrayLike, queries: npt.ArrayLike | None = None, **how: Any) -> float:
+def recall_at_k(
+    documents: npt.ArrayLike, queries: npt.ArrayLike | None = None, **how: Any
+) -> float:
     """Return the part of the relevant documents that is among the first k.
 
     Arguments are those of `retrieval_scores`.

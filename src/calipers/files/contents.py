@@ -72,7 +72,7 @@ def contents_of(
     estimator: Any, *, feature_scale: FloatArray | None = None, label: str | None = None
 ) -> Contents:
     """Gather what a file says about a fitted estimator."""
-    from calipers import __version__
+    from calipers.version import __version__
 
     fitted = {
         name: value

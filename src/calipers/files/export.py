@@ -21,7 +21,7 @@ def onnx_model(components: FloatArray, *, feature_names: list[str] | None, learn
         from onnx import TensorProto, helper, numpy_helper
     except ImportError as missing:
         raise ImportError(_install("to_onnx", "onnx")) from missing
-    from calipers import __version__
+    from calipers.version import __version__
 
     map_ = numpy_helper.from_array(np.ascontiguousarray(_single(components).T), "components_T")
     k, d = components.shape

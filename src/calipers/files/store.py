@@ -84,7 +84,7 @@ def read(path: str | os.PathLike[str]) -> Contents:
             entries, checksum = header.from_text(found)
             matrices = _matrices(opened)
     except header.FutureError as later:
-        from calipers import __version__
+        from calipers.version import __version__
 
         raise FileError(
             f"{os.fspath(path)!r} was written by calipers {later}, in a format later than "
@@ -96,7 +96,12 @@ def read(path: str | os.PathLike[str]) -> Contents:
         if isinstance(wrong, FileError):
             raise
         raise _damaged(path, reason(wrong)) from wrong
-    contents = Contents(**entries, **matrices)
+    contents = Contents(
+        components=matrices[_COMPONENTS],
+        feature_scale=matrices.get("feature_scale"),
+        similarity=matrices.get("similarity"),
+        **entries,
+    )
     _check(path, contents, matrices, checksum)
     return contents
 

@@ -23,7 +23,10 @@ def read_npy(path: Path, *, label: str | None = None) -> Table:
     if label is None or not label.lower().endswith(".npy"):
         return Table(str(path), named=False, matrix=matrix)
     return Table(
-        str(path), named=False, matrix=matrix, labels=_checked_labels(label, _load(Path(label)), matrix)
+        str(path),
+        named=False,
+        matrix=matrix,
+        labels=_checked_labels(label, _load(Path(label)), matrix),
     )
 
 

@@ -213,10 +213,9 @@ def first_gap(X: npt.NDArray[Any]) -> tuple[int, int] | None:
 
 def _as_labels(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Labels as they are; whole numbers that were read as floats are whole again."""
-    if values.dtype.kind == "f" and (values == np.rint(values)).all():
-        if np.abs(values).max(initial=0) < 2**53:
-            return values.astype(np.int64)
-    return values
+    if values.dtype.kind != "f" or not np.abs(values).max(initial=0) < 2**53:
+        return values
+    return values.astype(np.int64) if (values == np.rint(values)).all() else values
 
 
 def position_of(asked: str, names: Sequence[str]) -> int | None:

@@ -40,7 +40,7 @@ def write(
         if suffix == ".npy":
             np.save(stream, X, allow_pickle=False)
         elif suffix == ".npz":
-            arrays = {"X": X} if y is None else {"X": X, "y": y}
+            arrays: dict[str, Any] = {"X": X} if y is None else {"X": X, "y": y}
             np.savez(stream, **arrays)
         elif suffix == ".parquet":
             import pyarrow as pa
