@@ -118,7 +118,9 @@ def _checked_place(path: str | os.PathLike[str]) -> Path:
             raise FileError(f"{os.fspath(path)!r} is not a file: give the name of a saved metric.")
         with place.open("rb") as stream:
             start = stream.read(8)
-    except OSError as problem:
+    except FileError:
+        raise
+    except (OSError, ValueError) as problem:  # a ValueError for a name with a zero byte
         raise FileError(
             f"Cannot read {os.fspath(path)!r} ({reason(problem)}): check its name and its rights."
         ) from problem

@@ -36,8 +36,7 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     FileError
         The place cannot be written to.
     """
-    final = Path(os.path.realpath(path))
-    _check_name(final, os.fspath(path))
+    final = _checked_name(os.fspath(path))
     draft = final.with_name(f".{secrets.token_hex(4)}.part")
     try:
         with draft.open("xb") as stream:
@@ -60,8 +59,7 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Raise `FileError`, before any work is done, if nothing can be written at ``path``."""
-    final = Path(os.path.realpath(path))
-    _check_name(final, os.fspath(path))
+    final = _checked_name(os.fspath(path))
     try:
         tempfile.TemporaryFile(dir=final.parent).close()
     except OSError as problem:
@@ -71,9 +69,10 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         ) from problem
 
 
-def _check_name(final: Path, given: str) -> None:
-    """Refuse what is no name of a file in a folder that exists."""
+def _checked_name(given: str) -> Path:
+    """Follow links; refuse what is no name of a file in a folder that exists."""
     try:
+        final = Path(os.path.realpath(given))
         is_folder, is_other = final.is_dir(), final.exists() and not final.is_file()
         has_folder = final.parent.is_dir()
     except (OSError, ValueError) as problem:  # too long, or with a zero byte
@@ -88,6 +87,7 @@ def _check_name(final: Path, given: str) -> None:
         raise FileError(
             f"The folder {str(final.parent)!r} of {final.name!r} does not exist: create it first."
         )
+    return final
 
 
 def _make_durable(folder: Path) -> None:

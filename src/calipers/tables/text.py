@@ -36,7 +36,8 @@ def read_text(path: Path, *, separator: str | None = None, label: str | None = N
     """
     with opened(path) as stream:
         try:
-            return _table(path, _decoded(path, stream), separator, label)
+            with _decoded(path, stream) as lines:
+                return _table(path, lines, separator, label)
         except UnicodeDecodeError as wrong:
             raise FileError(
                 f"{path} is not UTF-8 throughout (byte 0x{wrong.object[wrong.start]:02x} cannot "
