@@ -23,7 +23,7 @@ def plain_scores(
     documents: Any, queries: Any, relevant: set[tuple[int, int]], k: int, *, own: bool
 ) -> list[float]:
     """Precision, recall, average precision and nDCG, one query and document at a time."""
-    table = []
+    table: list[list[float]] = []
     for q, query in enumerate(queries):
         others = [j for j in range(len(documents)) if not (own and j == q)]
         order = sorted(others, key=lambda j: (float(((documents[j] - query) ** 2).sum()), j))
@@ -35,7 +35,7 @@ def plain_scores(
         best = sum(1 / log2(place + 1) for place in range(1, len(places) + 1))
         gain = sum(1 / log2(place + 1) for place in places)
         first = sum(hits[:k])
-        table.append([first / k, first / len(places), np.mean(precisions), gain / best])
+        table.append([first / k, first / len(places), float(np.mean(precisions)), gain / best])
     return np.mean(table, axis=0).tolist() if table else []
 
 
@@ -101,9 +101,7 @@ def test_by_hand() -> None:
     assert precision_at_k(documents, queries, **how) == 1 / 2
     assert recall_at_k(documents, queries, **how) == 1 / 2
     assert mean_average_precision(documents, queries, **how) == (1 / 1 + 2 / 4) / 2
-    assert ndcg(documents, queries, **how) == pytest.approx(
-        (1 + 1 / log2(5)) / (1 + 1 / log2(3))
-    )
+    assert ndcg(documents, queries, **how) == pytest.approx((1 + 1 / log2(5)) / (1 + 1 / log2(3)))
 
 
 def test_a_perfect_ranking_has_one_everywhere() -> None:

@@ -56,9 +56,7 @@ def test_every_estimator_comes_back_bit_for_bit(learner: Any, tmp_path: Path) ->
     np.testing.assert_array_equal(again.transform(X), metric.transform(X))
     np.testing.assert_array_equal(again.pair_distance(PAIRS), metric.pair_distance(PAIRS))
     np.testing.assert_array_equal(again.pair_score(PAIRS), metric.pair_score(PAIRS))
-    np.testing.assert_array_equal(
-        again.get_mahalanobis_matrix(), metric.get_mahalanobis_matrix()
-    )
+    np.testing.assert_array_equal(again.get_mahalanobis_matrix(), metric.get_mahalanobis_matrix())
     assert again.get_metric()(X[0], X[99]) == metric.get_metric()(X[0], X[99])
     assert again.get_feature_names_out().tolist() == metric.get_feature_names_out().tolist()
     np.testing.assert_array_equal(again.feature_scale_, X.std(axis=0))
@@ -149,6 +147,15 @@ def test_foreign_files_are_named(kind: str, tmp_path: Path) -> None:
     )
 
 
+def test_a_header_of_any_length_is_not_taken_for_another_format(tmp_path: Path) -> None:
+    path, starts = tmp_path / "m", set()
+    for length in range(0, 1000, 8):  # a header of 1152 bytes begins with 80 04, as pickles do
+        write(small_contents(notes=["x" * length]), path)
+        assert load(path).notes_ == ["x" * length]
+        starts.add(path.read_bytes()[:2])
+    assert b"\x80\x04" in starts
+
+
 def test_a_file_of_the_future(tmp_path: Path) -> None:
     path = small_file(tmp_path)
     path.write_bytes(with_header(path.read_bytes(), format=2, calipers="9.0", facts="changed"))
@@ -214,7 +221,11 @@ def test_a_declared_size_beyond_the_file_allocates_nothing(tmp_path: Path) -> No
 
     path = small_file(tmp_path)
     outer, body = parts(path.read_bytes())
-    outer["components"] = {"dtype": "F64", "shape": [1 << 20, 1 << 20], "data_offsets": [0, 1 << 43]}
+    outer["components"] = {
+        "dtype": "F64",
+        "shape": [1 << 20, 1 << 20],
+        "data_offsets": [0, 1 << 43],
+    }
     path.write_bytes(joined(outer, body))
     tracemalloc.start()
     told = message(path)
@@ -259,9 +270,14 @@ def test_a_full_disk_leaves_the_old_file(
 def test_an_interrupt_while_writing_leaves_the_old_file(tmp_path: Path) -> None:
     path = small_file(tmp_path)
     before = path.read_bytes()
-    with pytest.raises(KeyboardInterrupt), written_whole(path) as stream:
-        stream.write(b"half of a")
-        raise KeyboardInterrupt
+
+    def stopped_halfway() -> None:
+        with written_whole(path) as stream:
+            stream.write(b"half of a")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped_halfway()
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
 
@@ -294,8 +310,9 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
         (tmp_path / ("m" * 300), "File name too long"),
         (tmp_path / "m\0", "is no name for a file"),
     ):
-        with pytest.raises(FileError, match="^[^\n]*$") as caught:
+        with pytest.raises(FileError) as caught:
             write(contents, place)
+        assert "\n" not in str(caught.value)
         assert expected in str(caught.value)
     assert list(tmp_path.iterdir()) == []
 

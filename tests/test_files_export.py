@@ -20,7 +20,7 @@ SINGLE = X.astype(np.float32)
 
 
 @pytest.fixture(params=[None, 5])
-def metric(request: Any) -> TripletSGD:
+def metric(request: Any) -> Any:
     names = [f"pixel {i}" for i in range(64)]
     learner = TripletSGD(n_triplets=1000, n_components=request.param, random_state=0)
     return learner.fit(pd.DataFrame(X, columns=names), Y)

@@ -112,17 +112,33 @@ def test_many_rows_in_blocks(tmp_path: Path) -> None:
         ("a,b\n1,2\n3,\n", {}, "FILE has no value in row 2 (line 3) in the column 'b'"),
         ("a,b\n1,2\nNA,3\n", {}, "FILE has no value in row 2 (line 3) in the column 'a'"),
         ("a,b\n1,2\ninf,3\n", {}, "FILE has the value 'inf' in row 2 (line 3) in the column 'a'"),
-        ("a,y\n1,u\n2,\n", {"label": "y"}, "no value in row 2 (line 3) in the column 'y' of labels"),
-        ("a,y\n1,7\n2,?\n", {"label": "y"}, "no value in row 2 (line 3) in the column 'y' of labels"),
+        (
+            "a,y\n1,u\n2,\n",
+            {"label": "y"},
+            "no value in row 2 (line 3) in the column 'y' of labels",
+        ),
+        (
+            "a,y\n1,7\n2,?\n",
+            {"label": "y"},
+            "no value in row 2 (line 3) in the column 'y' of labels",
+        ),
         ("a,y\nu,v\n", {"label": "y"}, "FILE has no column of numbers to learn from, only 'a'"),
-        ("y\n1\n2\n", {"label": "y"}, "FILE has no column of numbers to learn from, only the label"),
+        (
+            "y\n1\n2\n",
+            {"label": "y"},
+            "FILE has no column of numbers to learn from, only the label",
+        ),
         ("width,species\n1,a\n", {"label": "specis"}, "FILE has no column 'specis' (--label)"),
         ("width,species\n1,a\n", {"label": "specis"}, "did you mean 'species'?"),
         ("a,b\n1,2\n", {"label": "3"}, "a position from 1 to 2"),
         ("a,b\n1,2\n", {"label": "0"}, "a position from 1 to 2"),
         ("a,b\n1,2\n", {"ignore": ["c"]}, "FILE has no column 'c' (--ignore)"),
         ("a,b\n1,2\n", {"features": ["a", "z"]}, "no column 'z' (a feature of the metric)"),
-        ("a,b\n1,x\n", {"features": ["a", "b"]}, "FILE has 'x' in row 1 in the column 'b', of which"),
+        (
+            "a,b\n1,x\n",
+            {"features": ["a", "b"]},
+            "FILE has 'x' in row 1 in the column 'b', of which",
+        ),
         (b"a,b\n1,\xff\n", {}, "FILE is not UTF-8 throughout (byte 0xff"),
         ("a,b\n1,2\n".encode("utf-16"), {}, "FILE is in UTF-16: save it again as UTF-8."),
         ("a,b\n1," + "x" * 200_000, {}, "FILE is not a table of text (field larger than"),
@@ -194,6 +210,8 @@ def test_broken_arrays(tmp_path: Path) -> None:
     assert told("huge.npy").startswith("Cannot read")
     (tmp_path / "not.npz").write_bytes(b"PK\x03\x04 and nothing")
     assert told("not.npz").startswith("Cannot read")
+    (tmp_path / "array.npz").write_bytes(whole)
+    assert "it is an NPY file: rename it to .npy" in told("array.npz")
     np.savez(tmp_path / "none.npz", a=np.ones((2, 2)), b=np.ones((2, 2)))
     assert "has no array 'X', only a, b" in told("none.npz")
 
@@ -212,7 +230,7 @@ def test_parquet(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="has no value in row 2 in the column 'a'"):
         read(path).choose()
     path.write_bytes(b"PAR1 and nothing")
-    with pytest.raises(FileError, match="^Cannot read .* as Parquet"):
+    with pytest.raises(FileError, match=r"^Cannot read .* as Parquet"):
         read(path)
 
 

@@ -117,7 +117,7 @@ def _checked_place(path: str | os.PathLike[str]) -> Path:
         if not place.is_file():
             raise FileError(f"{os.fspath(path)!r} is not a file: give the name of a saved metric.")
         with place.open("rb") as stream:
-            start = stream.read(8)
+            start = stream.read(9)
     except FileError:
         raise
     except (OSError, ValueError) as problem:  # a ValueError for a name with a zero byte
@@ -126,9 +126,9 @@ def _checked_place(path: str | os.PathLike[str]) -> Path:
         ) from problem
     if not start:
         raise _damaged(path, "it is empty")
-    for beginning, kind in _FOREIGN:
-        if start.startswith(beginning):
-            raise _foreign(path, kind)
+    kind = next((kind for beginning, kind in _FOREIGN if start.startswith(beginning)), None)
+    if kind is not None and start[8:] != b"{":  # the length of a header may begin as a pickle does
+        raise _foreign(path, kind)
     return place
 
 

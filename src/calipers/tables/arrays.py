@@ -33,8 +33,9 @@ def read_npy(path: Path, *, label: str | None = None) -> Table:
 def read_npz(path: Path, *, label: str | None = None) -> Table:
     """Read the arrays X and y (or those of the only matrix, and of the name ``label``)."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            if not isinstance(archive, np.lib.npyio.NpzFile):
+        with path.open("rb") as stream:
+            archive = np.load(stream, allow_pickle=False)
+            if isinstance(archive, np.ndarray):
                 raise FileError(f"{path} holds one array, it is an NPY file: rename it to .npy.")
             arrays = {name: archive[name] for name in archive.files}
     except FileError:
