@@ -95,6 +95,14 @@ def test_by_pairs_as_the_plain_version(seed: int, n_pairs: int) -> None:
     assert found.n_queries == len({q for q, _ in relevant})
 
 
+def test_a_row_does_not_find_itself_in_any_block() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(150, 2)), rng.integers(3, size=150)
+    relevant = {(i, j) for i in range(150) for j in range(150) if i != j and y[i] == y[j]}
+    expected = plain_scores(X, X, relevant, 5, own=True)
+    np.testing.assert_allclose(as_list(retrieval_scores(X, labels=y, k=5)), expected, rtol=1e-12)
+
+
 def test_by_hand() -> None:
     documents, queries = [[1.0], [2.0], [3.0], [4.0]], [[0.0]]
     how: dict[str, Any] = {"labels": list("abba"), "query_labels": ["a"], "k": 2}

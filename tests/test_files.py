@@ -176,6 +176,8 @@ def test_a_file_of_the_future(tmp_path: Path) -> None:
         ({"parameters": {"a": {}}}, "'parameters' in its header is not"),
         ({"facts": {"a": ["b"]}}, "'facts' in its header is not"),
         ({"facts": {"a": float("nan")}}, "'facts' in its header is not"),
+        ({"facts": {"a": [10**400]}}, "'facts' in its header is not"),
+        ({"classes": [1 << 64]}, "'classes' in its header is not a list of plain values"),
         ({"classes": "ab"}, "'classes' in its header is not a list of plain values"),
         ({"notes": None}, "'notes' in its header is not a list of texts"),
         ({"feature_names": ["a"]}, "it names 1 features, but has 3"),

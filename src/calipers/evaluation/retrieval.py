@@ -243,9 +243,18 @@ def _scores_of_block(
         squared[own, own + start] = np.inf
         hits[own, own + start] = False
     kept = hits.any(axis=1)
-    order = np.argsort(squared[kept], axis=1, kind="stable")
-    ranked = np.take_along_axis(hits[kept], order, axis=1)
+    ranked = np.take_along_axis(hits[kept], _order(squared[kept]), axis=1)
     return _scores(ranked, k)
+
+
+def _order(squared: FloatArray) -> IndexArray:
+    """Order of each row, equal numbers by index; where there are none in a third of the time."""
+    order = np.argsort(squared, axis=1)
+    rising = np.take_along_axis(squared, order, axis=1)
+    tied = (rising[:, 1:] == rising[:, :-1]).any(axis=1)
+    if tied.any():
+        order[tied] = np.argsort(squared[tied], axis=1, kind="stable")
+    return np.asarray(order)
 
 
 def _scores(ranked: npt.NDArray[np.bool_], k: int) -> FloatArray:
