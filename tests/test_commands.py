@@ -199,7 +199,7 @@ def test_inspect(capsys: pytest.CaptureFixture[str]) -> None:
     np.testing.assert_allclose(told, np.sort(shares / shares.sum())[::-1])
     run("inspect", "m", "--top", "2")
     shown = capsys.readouterr().out
-    assert "4 features to 3 components, rank 3" in told
+    assert "4 features to 3 components, rank 3" in shown
     assert "and 2 more with" in shown
     assert "3 classes: setosa, versicolor, virginica" in shown
     assert "n_updates_: 50" in shown

@@ -172,7 +172,7 @@ def test_a_file_of_the_future(tmp_path: Path) -> None:
         ({"format": True}, "its header names no format"),
         ({"format": "1"}, "its header names no format"),
         ({"learner": 3}, "'learner' in its header is not a text"),
-        ({"parameters": [1]}, "'parameters' in its header is not a object of plain values"),
+        ({"parameters": [1]}, "'parameters' in its header is not an object of plain values"),
         ({"parameters": {"a": {}}}, "'parameters' in its header is not"),
         ({"facts": {"a": ["b"]}}, "'facts' in its header is not"),
         ({"facts": {"a": float("nan")}}, "'facts' in its header is not"),

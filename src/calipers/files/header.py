@@ -72,23 +72,23 @@ def from_text(text: str) -> tuple[dict[str, Any], str]:
     if version > FORMAT:
         raise FutureError(str(header.get("calipers", "?"))[:20])
     entries = {
-        "written_by": _entry(header, "calipers", "text", _is_text),
-        "learner": _entry(header, "learner", "text", _is_text),
-        "parameters": _entry(header, "parameters", "object of plain values", _is_plain_object),
-        "feature_names": _entry(header, "feature_names", "list of texts", _is_texts, null=True),
-        "classes": _entry(header, "classes", "list of plain values", _is_plain_list, null=True),
-        "label": _entry(header, "label", "text", _is_text, null=True),
-        "facts": _entry(header, "facts", "object of plain values and curves", _is_facts),
-        "notes": _entry(header, "notes", "list of texts", _is_texts),
+        "written_by": _entry(header, "calipers", "a text", _is_text),
+        "learner": _entry(header, "learner", "a text", _is_text),
+        "parameters": _entry(header, "parameters", "an object of plain values", _is_plain_object),
+        "feature_names": _entry(header, "feature_names", "a list of texts", _is_texts, null=True),
+        "classes": _entry(header, "classes", "a list of plain values", _is_plain_list, null=True),
+        "label": _entry(header, "label", "a text", _is_text, null=True),
+        "facts": _entry(header, "facts", "an object of plain values and curves", _is_facts),
+        "notes": _entry(header, "notes", "a list of texts", _is_texts),
     }
-    return entries, _entry(header, "sha256", "text", _is_text)
+    return entries, _entry(header, "sha256", "a text", _is_text)
 
 
 def _entry(header: dict[str, Any], key: str, kind: str, fits: Any, *, null: bool = False) -> Any:
     value = header.get(key, _MISSING)
     if (value is None and null) or (value is not _MISSING and fits(value)):
         return value
-    raise HeaderError(f"{key!r} in its header is not a {kind}")
+    raise HeaderError(f"{key!r} in its header is not {kind}")
 
 
 def _is_whole(value: Any) -> bool:

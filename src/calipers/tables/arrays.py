@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +11,6 @@ import numpy.typing as npt
 from calipers.files import FileError
 from calipers.files.errors import reason
 from calipers.tables.table import Table
-
-_BROKEN = (OSError, ValueError, EOFError, KeyError, MemoryError, zlib.error, zipfile.BadZipFile)
 
 
 def read_npy(path: Path, *, label: str | None = None) -> Table:
@@ -40,7 +36,7 @@ def read_npz(path: Path, *, label: str | None = None) -> Table:
             arrays = {name: archive[name] for name in archive.files}
     except FileError:
         raise
-    except _BROKEN as wrong:
+    except Exception as wrong:  # whatever the parsers of headers and archives raise
         raise _broken(path, wrong) from wrong
     name = _name_of_matrix(path, arrays)
     matrix = _checked_matrix(path, arrays[name], name)
@@ -54,7 +50,7 @@ def read_npz(path: Path, *, label: str | None = None) -> Table:
 def _load(path: Path) -> npt.NDArray[Any]:
     try:
         loaded = np.load(path, mmap_mode="r", allow_pickle=False)
-    except _BROKEN as wrong:
+    except Exception as wrong:  # whatever the parsers of headers and archives raise
         raise _broken(path, wrong) from wrong
     if not isinstance(loaded, np.ndarray):
         loaded.close()
