@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
     with meter(len(folds), console=console(stderr=True), show=not options.quiet) as bar:
         for number, fold in enumerate(folds, 1):
             name = f"fold {number} of {len(folds)}"
-            with bar.step(name, if_slow=learners.COMPILING if number == 1 else "") as advance:
+            with bar.step(name, if_slow=learners.SLOW if number == 1 else "") as advance:
                 metric = learners.make(options).set_callbacks(advance)
                 _, warned = learners.learn(
                     metric,

@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     aside = console(stderr=True)
     with (
         meter(1.0, console=aside, show=not options.quiet) as bar,
-        bar.step(f"learning, {options.method}", if_slow=learners.COMPILING) as advance,
+        bar.step(f"learning, {options.method}", if_slow=learners.SLOW) as advance,
     ):
         estimator.set_callbacks(advance)
         _, told = learners.learn(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SGD = ("auto", "sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd")
 CLASSES = {"spml": "SPML", "lmnn": "LMNN", "oasis": "OASIS", "lego": "LEGO", "itml": "ITML"}
-COMPILING = "compiling (first time only)"
+SLOW = "learning (compiles once)"  # what is shown while neighbours are searched for, too
 
 
 def add_learner(command: argparse.ArgumentParser) -> None:
