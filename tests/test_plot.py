@@ -42,6 +42,13 @@ def test_the_legend_ends_at_twelve_classes(n_classes: int, legend: bool) -> None
     assert (after.get_legend() is not None) == legend
 
 
+def test_long_names_do_not_hide_the_points() -> None:
+    X = np.random.default_rng(0).normal(size=(6, 3))
+    for labels, n_names in ((list("ababab"), 2), (["setosa", "virginica"] * 3, 0)):
+        before, _ = before_after(X, labels, X)
+        assert len(before.texts) == n_names
+
+
 def test_given_axes_are_used_and_pyplot_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
     figure = Figure()

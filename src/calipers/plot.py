@@ -326,7 +326,7 @@ def _scatter(panel: Axes, points: FloatArray, labels: npt.NDArray[Any]) -> None:
             label=str(label),
             rasterized=True,
         )
-    if few:
+    if few and max(len(str(label)) for label in classes) <= 3:  # longer names hide the points
         _name_clouds(panel, points, labels)
     panel.set_xlabel("first principal component")
     panel.set_ylabel("second")
