@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
+from sklearn.datasets import load_iris
 
-from calipers.plot import before_after, principal_plane
+from calipers import ITML, LEGO, LMNN, OASIS, SPML, Euclidean, TripletSGD, load
+from calipers.plot import (
+    before_after,
+    error_against_time,
+    feature_importances,
+    loss_curve,
+    principal_plane,
+    spectrum,
+)
+
+IRIS = load_iris(return_X_y=True)
 
 
 def test_every_row_is_drawn_once_in_each_panel() -> None:
@@ -26,6 +40,13 @@ def test_the_legend_ends_at_twelve_classes(n_classes: int, legend: bool) -> None
     before, after = before_after(X, np.arange(26) % n_classes, X)
     assert before.get_legend() is None
     assert (after.get_legend() is not None) == legend
+
+
+def test_long_names_do_not_hide_the_points() -> None:
+    X = np.random.default_rng(0).normal(size=(6, 3))
+    for labels, n_names in ((list("ababab"), 2), (["setosa", "virginica"] * 3, 0)):
+        before, _ = before_after(X, labels, X)
+        assert len(before.texts) == n_names
 
 
 def test_given_axes_are_used_and_pyplot_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,3 +72,72 @@ def test_one_column_is_padded() -> None:
 def test_lengths_that_differ_get_a_sentence() -> None:
     with pytest.raises(ValueError, match="as many rows as each other, got 3, 2 and 3"):
         before_after(np.eye(3), [0, 1], np.eye(3))
+
+
+@pytest.mark.parametrize(
+    ("learner", "unit"),
+    [
+        (TripletSGD("as-sgd", n_triplets=500, random_state=0), "triplets"),
+        (SPML(n_triplets=200), "triplets"),
+        (OASIS(n_triplets=200), "triplets"),
+        (LEGO(n_triplets=200), "pairs"),
+        (ITML(n_triplets=20), None),
+        (LMNN(), "iterations"),
+    ],
+    ids=str,
+)
+def test_loss_of_every_learner_and_of_its_file(learner: Any, unit: str, tmp_path: Path) -> None:
+    metric = learner.fit(*IRIS)
+    metric.save(tmp_path / "m")
+    for drawn in (metric, load(tmp_path / "m")):
+        axes = loss_curve(drawn)
+        if unit is not None:
+            assert axes.get_xlabel() == unit
+        line, *dots = axes.lines
+        loss = getattr(metric, "loss_curve_", getattr(metric, "objective_curve_", None))
+        np.testing.assert_array_equal(line.get_ydata(), loss)
+        if hasattr(metric, "update_curve_"):
+            rose = np.diff(metric.update_curve_, prepend=0) > 0
+            assert len(np.asarray(dots[0].get_ydata())) == rose.sum()
+
+
+def test_no_curve_gets_a_sentence() -> None:
+    with pytest.raises(ValueError, match="Euclidean keeps no loss curve"):
+        loss_curve(Euclidean().fit(IRIS[0]))
+
+
+def test_the_spectrum_leaves_zeros_out() -> None:
+    metric = Euclidean().fit(IRIS[0])
+    metric.components_ = np.diag([3.0, 2.0, 1.0, 0.0])
+    axes = spectrum(metric)
+    np.testing.assert_allclose(np.asarray(axes.lines[0].get_ydata(), dtype=float), [9, 4, 1])
+    assert axes.get_yscale() == "log"
+    assert "of which 3" in axes.get_xlabel()
+
+
+def test_importances_are_those_of_named_features(tmp_path: Path) -> None:
+    X = IRIS[0]
+    frame = pd.DataFrame(X, columns=["$a", "b", "c", "d"])
+    Euclidean().fit(frame).save(tmp_path / "m", X=frame)
+    shares = 100 * X.var(axis=0) / X.var(axis=0).sum()
+    axes = feature_importances(load(tmp_path / "m"), top=3)
+    widths = [bar.get_width() for bar in axes.patches]  # type: ignore[attr-defined]
+    np.testing.assert_allclose(widths, np.sort(shares)[:0:-1])
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["c", r"\$a", "d"]
+
+
+def test_errors_against_time() -> None:
+    axes = error_against_time({"a": ([1, 2], [5, 4]), "b": ([3], [2])})
+    assert [line.get_label() for line in axes.lines] == ["a", "b"]
+    with pytest.raises(ValueError, match="'a' must have as many errors as seconds"):
+        error_against_time({"a": ([1], [1, 2])})
+
+
+def test_new_plots_use_given_axes_and_no_pyplot(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
+    metric = TripletSGD(n_triplets=50).fit(*IRIS)
+    for draw in (loss_curve, spectrum, feature_importances):
+        axes = Figure().subplots()
+        assert draw(metric, axes=axes) is axes
+        assert draw(metric) is not axes
+    assert "matplotlib.pyplot" not in sys.modules

@@ -4,10 +4,26 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-HEAVY = ("numba", "matplotlib", "dask", "rich", "sklearn", "scipy", "pandas", "polars")
+from metric_files import small_file
+
+HEAVY = (
+    "numba",
+    "matplotlib",
+    "dask",
+    "rich",
+    "sklearn",
+    "scipy",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "safetensors",
+    "onnx",
+    "faiss",
+)
 
 
 def loaded_after(code: str) -> set[str]:
@@ -21,7 +37,7 @@ def loaded_after(code: str) -> set[str]:
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    return set(done.stdout.split())
+    return set(done.stdout.splitlines()[-1].split())
 
 
 def test_importing_calipers_loads_nothing_heavy() -> None:
@@ -43,6 +59,18 @@ def test_a_fit_loads_the_compiler_and_no_pictures() -> None:
     loaded = loaded_after(code)
     assert "numba" in loaded
     assert loaded.isdisjoint({"matplotlib", "dask"})
+
+
+def test_versions_are_shown_without_loading_anything() -> None:
+    assert loaded_after("import calipers; calipers.show_versions()") == set()
+
+
+def test_a_metric_is_read_and_used_without_a_compiler(tmp_path: Path) -> None:
+    path = str(small_file(tmp_path))
+    code = f"import calipers; calipers.load({path!r}).get_mahalanobis_matrix()"
+    loaded = loaded_after(code)
+    assert "safetensors" in loaded
+    assert loaded.isdisjoint({"numba", "matplotlib", "onnx", "faiss"})
 
 
 def test_names_are_those_promised() -> None:

@@ -15,6 +15,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from calipers.version import __version__
+
 if TYPE_CHECKING:
     from calipers.estimators import ITML as ITML
     from calipers.estimators import LEGO as LEGO
@@ -24,8 +26,10 @@ if TYPE_CHECKING:
     from calipers.estimators import SPML as SPML
     from calipers.estimators import Euclidean as Euclidean
     from calipers.estimators import TripletSGD as TripletSGD
-
-__version__ = "0.1.0"
+    from calipers.files import FileError as FileError
+    from calipers.saved import SavedMetric as SavedMetric
+    from calipers.saved import load as load
+    from calipers.versions import show_versions as show_versions
 
 _HOME_OF = {
     "ITML": "calipers.estimators",
@@ -36,6 +40,10 @@ _HOME_OF = {
     "Euclidean": "calipers.estimators",
     "PAPER_SETTINGS": "calipers.estimators",
     "TripletSGD": "calipers.estimators",
+    "FileError": "calipers.files",
+    "SavedMetric": "calipers.saved",
+    "load": "calipers.saved",
+    "show_versions": "calipers.versions",
 }
 
 __all__ = [
@@ -46,8 +54,12 @@ __all__ = [
     "PAPER_SETTINGS",
     "SPML",
     "Euclidean",
+    "FileError",
+    "SavedMetric",
     "TripletSGD",
     "__version__",
+    "load",
+    "show_versions",
 ]
 
 

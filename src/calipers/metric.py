@@ -6,8 +6,9 @@ Euclidean distance between their images under L.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from calipers.arrays import FloatArray
+
+if TYPE_CHECKING:
+    from calipers.files import Contents
 
 
 def factor(M: FloatArray, n_components: int | None = None) -> FloatArray:
@@ -35,6 +39,32 @@ def factor(M: FloatArray, n_components: int | None = None) -> FloatArray:
     values, rows = np.maximum(values[kept], 0.0), vectors.T[kept]
     largest = np.take_along_axis(rows, np.abs(rows).argmax(axis=1)[:, None], axis=1)
     return np.asarray(rows * np.where(largest < 0, -1.0, 1.0) * np.sqrt(values)[:, None]) + 0.0
+
+
+def spectrum(components: FloatArray) -> FloatArray:
+    """Eigenvalues of ``L'L`` that need not be 0, falling: as many as L has rows or columns.
+
+    >>> spectrum(np.array([[0.0, 3.0], [1.0, 0.0]]))
+    array([9., 1.])
+    """
+    return np.asarray(np.linalg.svd(components, compute_uv=False) ** 2)
+
+
+def feature_shares(components: FloatArray, spread: FloatArray | None = None) -> FloatArray:
+    """What each feature alone adds to squared distances, on average, as shares of 1.
+
+    The squared distance of two random rows is on average twice the sum of M times the
+    covariance; the diagonal's part of it is ``M_ii spread_i^2``. Without `spread` all
+    features count as equally spread.
+
+    >>> feature_shares(np.array([[1.0, 1.0]]), np.array([1.0, 3.0]))
+    array([0.1, 0.9])
+    """
+    parts = np.einsum("ki,ki->i", components, components)
+    if spread is not None:
+        parts = parts * np.asarray(spread) ** 2
+    total = parts.sum()
+    return np.asarray(parts / total if total > 0 else parts)
 
 
 class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -115,6 +145,65 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """M of shape (n_features, n_features): the squared distance is ``(u-v)' M (u-v)``."""
         check_is_fitted(self)
         return np.asarray(self.components_.T @ self.components_)
+
+    def save(self, path: str | os.PathLike[str], *, X: npt.ArrayLike | None = None) -> None:
+        """Write the metric into a safetensors file, for :func:`calipers.load`.
+
+        The file holds the factor, names of features and classes, the parameters and facts
+        about the training. It takes its name once it is whole; until then, and if anything
+        goes wrong, a file of that name stays as it was.
+
+        Parameters
+        ----------
+        path : path-like
+            Name of the file.
+        X : array-like of shape (n_samples, n_features), optional
+            Training data; the spread of each feature is kept, so that it can be told later
+            which features matter.
+
+        Raises
+        ------
+        FileError
+            The file cannot be written.
+        """
+        from calipers import files
+
+        check_is_fitted(self)
+        scale = None if X is None else np.std(validate_data(self, X, reset=False), axis=0)
+        files.write(self._contents(feature_scale=scale), path)
+
+    def _contents(self, **more: Any) -> Contents:
+        from calipers.files import contents_of
+
+        return contents_of(self, **more)
+
+    def to_onnx(self) -> bytes:
+        """Return `transform` as an ONNX model, in single precision.
+
+        Its input ``X`` is float32 of shape [N, n_features], its output ``transformed`` of
+        shape [N, n_components]. Needs ``pip install 'calipers[onnx]'``.
+        """
+        from calipers.files.export import onnx_model
+
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        return onnx_model(
+            self.components_,
+            feature_names=None if names is None else [str(name) for name in names],
+            learner=type(self).__name__,
+        )
+
+    def to_faiss(self) -> Any:
+        """Return `transform` as a ``faiss.LinearTransform``, to put before any index.
+
+        ``faiss.IndexPreTransform(metric.to_faiss(), faiss.IndexFlatL2(n_components))`` then
+        takes rows as they are and finds neighbours under the metric. Needs
+        ``pip install 'calipers[faiss]'``.
+        """
+        from calipers.files.export import faiss_transform
+
+        check_is_fitted(self)
+        return faiss_transform(self.components_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

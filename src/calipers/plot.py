@@ -1,4 +1,4 @@
-"""Pictures of data before and after a metric was learned.
+"""Pictures of data before and after a metric was learned, and of the metric itself.
 
 matplotlib is imported inside the functions, and only its figures are used, never the
 global state of pyplot.
@@ -6,13 +6,15 @@ global state of pyplot.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray
+from calipers.metric import feature_shares
+from calipers.metric import spectrum as eigenvalues
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -116,6 +118,185 @@ def principal_plane(X: FloatArray) -> FloatArray:
     return plane
 
 
+def loss_curve(metric: Any, *, axes: Axes | None = None) -> Axes:
+    """Draw the loss during a fit; dots mark the points before which M was updated.
+
+    Parameters
+    ----------
+    metric : fitted estimator or SavedMetric
+        With ``loss_curve_``, or the ``objective_curve_`` of LMNN.
+    axes : matplotlib Axes, optional
+        Where to draw; by default on a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The panel.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from calipers import TripletSGD
+    >>> metric = TripletSGD("as-sgd", n_triplets=500).fit(*load_iris(return_X_y=True))
+    >>> loss_curve(metric).get_xlabel()
+    'triplets'
+    """
+    loss, unit = _fitted(metric, "loss_curve_"), "triplets"
+    seen = _fitted(metric, "triplet_curve_")
+    if loss is None:
+        loss, unit = _fitted(metric, "objective_curve_"), "iterations"
+    if loss is None:
+        name = getattr(metric, "learner_", type(metric).__name__)
+        raise ValueError(f"{name} keeps no loss curve: draw one of TripletSGD or another learner.")
+    if seen is None:
+        seen = _fitted(metric, "pair_curve_")
+        unit = unit if seen is None else "pairs"
+        unit = "points of the curve" if seen is None and unit == "triplets" else unit
+    place = np.arange(len(loss)) if seen is None else np.asarray(seen)
+    axes = _panel(axes)
+    axes.plot(place, loss, color=COLORS[6], linewidth=1.5)
+    updates = _fitted(metric, "update_curve_")
+    if updates is not None:
+        rose = np.diff(updates, prepend=0) > 0
+        axes.plot(place[rose], loss[rose], "o", color=COLORS[3], markersize=4, label="updates")
+        axes.legend(title=f"{int(np.max(updates, initial=0)):,} in all", frameon=False)
+    axes.set_xlabel(unit)
+    axes.set_ylabel("mean loss since the point before" if unit != "iterations" else "objective")
+    return axes
+
+
+def spectrum(metric: Any, *, axes: Axes | None = None) -> Axes:
+    """Draw the eigenvalues of M, the largest first, on a logarithmic scale.
+
+    Parameters
+    ----------
+    metric : fitted estimator or SavedMetric
+        With ``components_``.
+    axes : matplotlib Axes, optional
+        Where to draw; by default on a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The panel.
+
+    Examples
+    --------
+    >>> from calipers import Euclidean
+    >>> spectrum(Euclidean().fit(np.eye(3))).get_ylabel()
+    'eigenvalue of M'
+    """
+    values = eigenvalues(metric.components_)
+    positive = values > values[0] * 1e-14
+    axes = _panel(axes)
+    number = np.arange(1, len(values) + 1)
+    axes.plot(number[positive], values[positive], "o-", color=COLORS[6], markersize=4)
+    if positive.any():
+        axes.set_yscale("log")
+    axes.set_xlabel(f"number, of which {int(positive.sum())} are not 0")
+    axes.set_ylabel("eigenvalue of M")
+    return axes
+
+
+def feature_importances(
+    metric: Any, *, spread: npt.ArrayLike | None = None, top: int = 20, axes: Axes | None = None
+) -> Axes:
+    """Draw what each feature adds to squared distances, the largest on top.
+
+    Parameters
+    ----------
+    metric : fitted estimator or SavedMetric
+        With ``components_``.
+    spread : array-like of shape (n_features,), optional
+        Standard deviations of the features, ``X.std(axis=0)``; by default those in the
+        file of a saved metric, else all count as equal.
+    top : int, default=20
+        Features to show.
+    axes : matplotlib Axes, optional
+        Where to draw; by default on a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The panel.
+
+    Examples
+    --------
+    >>> from calipers import Euclidean
+    >>> panel = feature_importances(Euclidean().fit(np.eye(3)), spread=[1.0, 2.0, 3.0])
+    >>> [label.get_text() for label in panel.get_yticklabels()]
+    ['feature 3', 'feature 2', 'feature 1']
+    """
+    given = getattr(metric, "feature_scale_", None) if spread is None else np.asarray(spread)
+    shares = feature_shares(metric.components_, given)
+    order = np.argsort(-shares, kind="stable")[:top]
+    names = getattr(metric, "feature_names_in_", None)
+    shown = [f"feature {i + 1}" if names is None else str(names[i]) for i in order]
+    axes = _panel(axes)
+    axes.barh(np.arange(len(order)), 100 * shares[order], color=COLORS[6])
+    axes.set_yticks(np.arange(len(order)), [name.replace("$", r"\$") for name in shown])
+    axes.invert_yaxis()
+    axes.set_xlabel("share of squared distances, %")
+    return axes
+
+
+def error_against_time(
+    runs: Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]], *, axes: Axes | None = None
+) -> Axes:
+    """Draw errors against the seconds they took, a line for each method.
+
+    Parameters
+    ----------
+    runs : mapping of str to (seconds, errors)
+        For each method the times, and the errors in per cent at those times.
+    axes : matplotlib Axes, optional
+        Where to draw; by default on a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The panel.
+
+    Examples
+    --------
+    >>> panel = error_against_time({"as-sgd": ([0.1, 1.0], [9.0, 5.0]), "lmnn": ([3.0], [4.8])})
+    >>> panel.get_xscale()
+    'log'
+    """
+    axes = _panel(axes)
+    for number, (name, (seconds, errors)) in enumerate(runs.items()):
+        times, values = np.asarray(seconds, dtype=float), np.asarray(errors, dtype=float)
+        if times.shape != values.shape or times.ndim != 1:
+            raise ValueError(
+                f"{name!r} must have as many errors as seconds, got shapes {times.shape} and "
+                f"{values.shape}."
+            )
+        color, marker = COLORS[number % len(COLORS)], MARKERS[number % len(MARKERS)]
+        axes.plot(times, values, label=name, markersize=5, color=color, marker=marker)
+    axes.set_xscale("log")
+    axes.set_xlabel("seconds")
+    axes.set_ylabel("error, %")
+    if runs:
+        axes.legend(frameon=False)
+    return axes
+
+
+def _fitted(metric: Any, name: str) -> npt.NDArray[Any] | None:
+    """A curve of an estimator, or of the one that a saved metric comes from."""
+    curve = getattr(metric, name, None)
+    return getattr(metric, "facts_", {}).get(name) if curve is None else np.asarray(curve)
+
+
+def _panel(axes: Axes | None) -> Axes:
+    """The given panel or one on a new figure, without a frame."""
+    from matplotlib.figure import Figure
+
+    if axes is None:
+        axes = Figure(figsize=(7, 4.5), dpi=150, layout="constrained").subplots()
+    axes.spines[["top", "right"]].set_visible(False)
+    return axes
+
+
 def _new_axes() -> tuple[Axes, Axes]:
     from matplotlib.figure import Figure
 
@@ -145,7 +326,7 @@ def _scatter(panel: Axes, points: FloatArray, labels: npt.NDArray[Any]) -> None:
             label=str(label),
             rasterized=True,
         )
-    if few:
+    if few and max(len(str(label)) for label in classes) <= 3:  # longer names hide the points
         _name_clouds(panel, points, labels)
     panel.set_xlabel("first principal component")
     panel.set_ylabel("second")

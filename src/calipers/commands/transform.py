@@ -1,0 +1,94 @@
+"""``calipers transform``: rows as a learned metric sees them."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from calipers.commands.style import add_data, add_style, remark, write_json
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from calipers.arrays import FloatArray
+    from calipers.commands.style import Commands
+    from calipers.saved import SavedMetric
+    from calipers.tables.table import Chosen, Table
+
+_BLOCK = 1 << 16  # rows mapped at a time
+
+
+def add(commands: Commands) -> None:
+    """Register the command."""
+    transform = commands.add_parser(
+        "transform",
+        help="map a table by a learned metric",
+        description="Map rows so that the Euclidean distance between images is the learned "
+        "distance. Columns are found by the names in the metric's file.",
+    )
+    transform.add_argument("metric", help="file of the metric, from 'calipers fit'")
+    transform.add_argument("data", help="table: CSV, TSV, Parquet, NPY, NPZ or LIBSVM")
+    transform.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="where images go: .csv, .tsv, .npy (without labels), .npz or .parquet",
+    )
+    add_data(transform, label_needed=False)
+    add_style(transform)
+    transform.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read both, map, write."""
+    from calipers import load, tables
+
+    tables.check_output(options.output)
+    metric = load(options.metric)
+    label = options.label if options.label is not None else metric.label_
+    table = tables.read(Path(options.data), kind=options.format, label=label)
+    data = _chosen(options, metric, table)
+    images = _mapped(data.X, metric.components_)
+    names = metric.get_feature_names_out().tolist()
+    tables.write(options.output, images, names, y=data.y, label=data.label or "label")
+    if options.output.suffix.lower() == ".npy" and data.y is not None and not options.quiet:
+        remark("An .npy file holds no labels: write .npz or .csv to keep them.")
+    row = {"file": str(options.output), "rows": len(images), "components": images.shape[1]}
+    if options.json:
+        write_json(row)
+    elif not options.quiet:
+        remark(f"Mapped {len(images):,} rows to {images.shape[1]} dimensions: {options.output}")
+    return 0
+
+
+def _chosen(options: argparse.Namespace, metric: SavedMetric, table: Table) -> Chosen:
+    """Choose the metric's features, and the label if there is one."""
+    from calipers.files import FileError
+
+    label = options.label
+    if label is None and metric.label_ is not None and table.has(metric.label_):
+        label = metric.label_
+    names = getattr(metric, "feature_names_in_", None)
+    features = None if names is None else names.tolist()
+    data = table.choose(label=label, features=features, ignore=options.ignore)
+    if data.X.shape[1] != metric.n_features_in_:
+        raise FileError(
+            f"{options.data} has {data.X.shape[1]} columns of numbers, but the metric "
+            f"{options.metric} was learned from {metric.n_features_in_}: give the same columns, "
+            "and name those that are none of them with --label or --ignore."
+        )
+    return data
+
+
+def _mapped(X: npt.NDArray[Any], components: FloatArray) -> FloatArray:
+    """``X @ components.T``, a block of rows at a time, for X may be on disk."""
+    import numpy as np
+
+    images = np.empty((len(X), len(components)))
+    for start in range(0, len(X), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        np.matmul(np.asarray(X[rows], dtype=np.float64), components.T, out=images[rows])
+    return images

@@ -1,0 +1,78 @@
+"""Which format a file has, and its reader."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from calipers.files import FileError
+from calipers.tables.packed import PACKINGS, plain_suffix
+from calipers.tables.table import Table
+
+FORMATS = ("csv", "tsv", "parquet", "npy", "npz", "libsvm")
+"""Names for ``--format``."""
+
+_BY_SUFFIX = {
+    ".csv": "csv",
+    ".txt": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".npy": "npy",
+    ".npz": "npz",
+    ".libsvm": "libsvm",
+    ".svm": "libsvm",
+    ".svmlight": "libsvm",
+}
+_PACKED_TOO = ("csv", "tsv", "libsvm")
+
+
+def read(path: Path, *, kind: str | None = None, label: str | None = None) -> Table:
+    """Read a file of data.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    kind : str, optional
+        One of `FORMATS`; by default told by the ending of the name.
+    label : str, optional
+        What the user calls the labels, which may be an array of its own.
+
+    Raises
+    ------
+    FileError
+        The file cannot be read; one sentence says why and what to do.
+    """
+    kind = kind or format_of(path)
+    if not path.is_file():
+        what = "is not a file" if path.exists() else "does not exist"
+        raise FileError(f"{str(path)!r} {what}: give the name of a data file.")
+    if path.suffix.lower() in PACKINGS and kind not in _PACKED_TOO:
+        raise FileError(f"{path} is packed, which {kind} cannot be read from: unpack it first.")
+    if kind in ("csv", "tsv"):
+        from calipers.tables.text import read_text
+
+        return read_text(path, separator="\t" if kind == "tsv" else None, label=label)
+    if kind == "parquet":
+        from calipers.tables.columnar import read_parquet
+
+        return read_parquet(path)
+    if kind == "libsvm":
+        from calipers.tables.sparse import read_svmlight
+
+        return read_svmlight(path)
+    from calipers.tables.arrays import read_npy, read_npz
+
+    return (read_npy if kind == "npy" else read_npz)(path, label=label)
+
+
+def format_of(path: Path) -> str:
+    """Return the format that the ending of a name tells of."""
+    suffix = plain_suffix(path)
+    if suffix not in _BY_SUFFIX:
+        raise FileError(
+            f"The ending of {str(path)!r} names no format: end it in one of "
+            f"{', '.join(_BY_SUFFIX)} (or a text also in {', '.join(PACKINGS)}), or give --format."
+        )
+    return _BY_SUFFIX[suffix]
