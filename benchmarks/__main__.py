@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import growth, lmnn, mining, nca, projections, rows, speed, startup
+from benchmarks import growth, lmnn, mining, nca, profile, projections, rows, speed, startup
 
 COMMANDS = {
     "speed": speed,
@@ -16,6 +16,7 @@ COMMANDS = {
     "mining": mining,
     "lmnn": lmnn,
     "projections": projections,
+    "profile": profile,
 }
 
 

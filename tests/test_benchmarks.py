@@ -259,3 +259,9 @@ def test_projections(tmp_path: Path) -> None:
     assert [row["projection"] for row in rows] == ["every", "once", "never"]
     assert all(row["updates"] == 20 for row in rows)
     assert all(finite(row, "seconds", "microseconds", "loss", "error") for row in rows)
+
+
+def test_profile(tmp_path: Path) -> None:
+    words = "--only sensit --methods mini-sgd --triplets 300"
+    (row,) = run("profile", tmp_path, *words.split())
+    assert finite(row, "whole", "margins", "outer", "factorisation", "pair", "rest", "eigh")

@@ -1,0 +1,141 @@
+"""Where the solver's time goes: microseconds of a change of M, by what they are spent on.
+
+Beside the whole walk the pieces are timed one by one, on the M that the walk ends with: the
+margins that a change needs, its outer products, one factorisation, one eigenpair by Lanczos
+where M is that of a step that left the cone. What remains are factorisations, where no pair or
+fewer than could be were found, carrying margins, losses and drawing. The plain reference pays
+"eigh" instead.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from benchmarks import limit, shapes
+from benchmarks.clock import best_timed
+from benchmarks.problem import METHODS, Problem, paper_problem
+from benchmarks.rows import Column, Report
+from benchmarks.solvers import ours
+from calipers.arrays import FloatArray
+from calipers.kernels import algebra, cholesky, spectrum
+from calipers.solver import Solver
+from calipers.threads import single_threaded_blas
+
+TABLES = {
+    "profile": [
+        Column("data", "data", width=18),
+        Column("d", "n_features", width=4),
+        Column("method", "method"),
+        Column("changes", "changes", ",", 8),
+        Column("rank", "rank", ".1f", 6),
+        Column("negative", "negatives", ".2f", 8),
+        Column("us a change", "whole", ".1f", 11),
+        Column("margins", "margins", ".1f", 8),
+        Column("outer pr.", "outer", ".1f", 9),
+        Column("factor", "factorisation", ".1f", 8),
+        Column("a pair", "pair", ".1f", 8),
+        Column("rest", "rest", ".1f", 8),
+        Column("eigh", "eigh", ".1f", 8),
+    ]
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What may be asked."""
+    parser.add_argument("--data-dir", help="folder with the paper's data")
+    parser.add_argument("--only", nargs="+", choices=shapes.NAMES, default=("dna", "connect4"))
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
+    parser.add_argument("--triplets", type=int, default=100_000)
+
+
+def run(asked: argparse.Namespace, report: Report) -> None:
+    """Profile method by method."""
+    ours.warm_up(tuple(asked.methods))
+    report.say(
+        "negative: pairs cut off per change; rest: whole less margins, outer products and a pair "
+        "for each cut off: factorisations, carrying margins, losses, drawing"
+    )
+    for name in asked.only:
+        data = shapes.data_set(name, data_dir=asked.data_dir)
+        triplets = shapes.triplets(data, asked.triplets)
+        floor = limit.measure(data.X, triplets)
+        for method in asked.methods:
+            problem = paper_problem(data.X, triplets, method)
+            report.add(
+                "profile",
+                data=data.name,
+                n_features=data.X.shape[1],
+                method=method,
+                **pieces(problem, floor),
+            )
+
+
+def pieces(problem: Problem, floor: limit.Limit) -> dict[str, Any]:
+    """Microseconds per change of the whole and of its pieces."""
+    d = problem.X.shape[1]
+    solver = Solver(
+        ours.recipe(problem), d, accept_rng=problem.accept_rng(), pick_rng=problem.pick_rng()
+    )
+    solver.advance(problem.X, problem.triplets)
+    seconds, outcome = best_timed(lambda: ours.run(problem))
+    changes = max(1, outcome.counts["changes"])
+    tally = solver.iterate.tally[0]
+    rank = max(1, round(int(tally["rank"]) / changes))
+    negatives = outcome.counts["negatives"] / changes
+    looked_at = limit.looked_at(problem, outcome.counts["updates"])
+    M = solver.iterate.M + 1e-6 * float(tally["norm"]) * np.eye(d)
+    with single_threaded_blas():
+        measured = {
+            "margins": 2 * looked_at * floor.row / changes * 1e6,
+            "outer": _microseconds(lambda n: _repeat_outer(M.copy(), rank, n)),
+            "factorisation": _microseconds(lambda n: _repeat_factors(M, n)),
+            "pair": _microseconds(lambda n: _repeat_pair(_left(M), n)),
+            "eigh": _microseconds(lambda n: [np.linalg.eigh(M) for _ in range(n)]),
+        }
+    whole = 1e6 * seconds / changes
+    rest = whole - measured["margins"] - measured["outer"] - negatives * measured["pair"]
+    return dict(changes=changes, rank=rank, negatives=negatives, whole=whole, rest=rest, **measured)
+
+
+def _microseconds(repeat: Callable[[int], object]) -> float:
+    repeat(1)
+    return 1e6 * best_timed(lambda: repeat(10))[0] / 10
+
+
+def _left(M: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """M after a typical step out of the cone, and the direction subtracted."""
+    v = np.random.default_rng(0).normal(size=len(M))
+    v *= np.sqrt(0.03 * np.linalg.norm(M)) / np.linalg.norm(v)
+    return M - np.outer(v, v), v
+
+
+@njit()
+def _repeat_outer(M: FloatArray, rank: int, n: int) -> None:
+    vectors, signs = np.full((rank, len(M)), 1e-9), np.ones(rank)
+    for _ in range(n):
+        algebra.add_outer_products(M, vectors, signs, M, 0.0)
+
+
+@njit()
+def _repeat_factors(M: FloatArray, n: int) -> None:
+    room = np.empty_like(M)
+    for _ in range(n):
+        cholesky.is_positive(M, 0.0, room)
+
+
+@njit()
+def _repeat_pair(left: tuple[FloatArray, FloatArray], n: int) -> None:
+    M, v = left
+    d = len(M)
+    values, vectors, room = np.empty(1), np.empty((1, d)), np.empty((d, d))
+    basis = np.empty((min(d, spectrum.MAX_STEPS) + 1, d))
+    norm = np.sqrt((M * M).sum())
+    for _ in range(n):
+        found, rest = spectrum.seen_directly(M, v, norm, values, vectors, basis)
+        if found == 0:
+            spectrum.seen_inverted(M, v, norm, rest - 1e-9, values, vectors, basis, room)
