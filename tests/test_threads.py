@@ -18,6 +18,13 @@ def blas_threads() -> set[int]:
     return {info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"}
 
 
+def shared_blas_threads() -> set[int]:
+    """Of the libraries whose number of threads is one for the whole process."""
+    blas_threads()
+    found = [info for info in threadpool_info() if info["user_api"] == "blas"]
+    return {info["num_threads"] for info in found if info["threading_layer"] != "openmp"}
+
+
 def test_blas_has_one_thread_inside_and_as_many_as_before_outside() -> None:
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()
@@ -51,10 +58,24 @@ def test_blas_stays_single_until_the_last_user_has_left() -> None:
             with single_threaded_blas():
                 held = pool.submit(hold)
                 assert entered.wait(10)
-            assert blas_threads() == {1}
+            assert shared_blas_threads() == {1}
             leave.set()
             held.result(10)
         assert blas_threads() == before
+
+
+def test_libraries_on_openmp_are_given_back_by_the_thread_that_took_them() -> None:
+    faiss = pytest.importorskip("faiss", reason="brings a BLAS on OpenMP")
+    assert faiss.__version__
+    test_blas_stays_single_until_the_last_user_has_left()
+    with ThreadPoolExecutor(1) as pool, threadpool_limits(2, user_api="blas"):
+
+        def inside() -> set[int]:
+            with single_threaded_blas():
+                return blas_threads()
+
+        assert pool.submit(inside).result(10) == {1}
+        assert blas_threads() == {2}
 
 
 def test_another_thread_is_obeyed_while_this_one_has_set_limits() -> None:

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from threadpoolctl import OpenBLASController, ThreadpoolController
 
@@ -29,12 +29,22 @@ _limits: Any = None
 
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
-    """Hold BLAS to one thread until the last of all concurrent users has left."""
+    """Hold BLAS to one thread until the last of all concurrent users has left.
+
+    Libraries that are built on OpenMP keep a number for each thread: those every user holds
+    for itself, the others are held once for all.
+    """
+    with _libraries(len(sys.modules)).by_thread.limit(limits=1), _held_for_all():
+        yield
+
+
+@contextmanager
+def _held_for_all() -> Iterator[None]:
     global _users, _limits
     with _lock:
         if _users == 0:
             _let_any_thread_set_limits()
-            _limits = _libraries(len(sys.modules)).limit(limits=1, user_api="blas")
+            _limits = _libraries(len(sys.modules)).shared.limit(limits=1)
         _users += 1
     try:
         yield
@@ -48,10 +58,20 @@ def single_threaded_blas() -> Iterator[None]:
                 _limits = None
 
 
+class _Libraries(NamedTuple):
+    """BLAS libraries, by whether the number of threads is each thread's own."""
+
+    by_thread: Any
+    shared: Any
+
+
 @lru_cache(maxsize=1)
-def _libraries(n_modules: int) -> Any:
+def _libraries(n_modules: int) -> _Libraries:
     """The libraries loaded; they are looked for again only after an import, for it takes 2 ms."""
-    return ThreadpoolController()
+    blas = ThreadpoolController().select(user_api="blas")
+    by_thread = [info["filepath"] for info in blas.info() if info["threading_layer"] == "openmp"]
+    shared = [info["filepath"] for info in blas.info() if info["filepath"] not in by_thread]
+    return _Libraries(blas.select(filepath=by_thread), blas.select(filepath=shared))
 
 
 def _let_any_thread_set_limits() -> None:
