@@ -264,4 +264,5 @@ def test_projections(tmp_path: Path) -> None:
 def test_profile(tmp_path: Path) -> None:
     words = "--only sensit --methods mini-sgd --triplets 300"
     (row,) = run("profile", tmp_path, *words.split())
-    assert finite(row, "whole", "margins", "outer", "factorisation", "pair", "rest", "eigh")
+    assert finite(row, "whole", "margins", "outer", "factorisation", "pair", "eigh")
+    assert row["cone"] == row["whole"] - row["margins"] - row["outer"]
