@@ -14,6 +14,7 @@ import numpy.typing as npt
 from sklearn.covariance import oas
 
 from calipers.arrays import FloatArray, IndexArray
+from calipers.threads import single_threaded_blas, spread
 from calipers.triplets import Rows, n_usable, usable
 
 KINDS = ("identity", "features", "classes")
@@ -22,6 +23,8 @@ MOST_FEATURES = 1024  # for which the spread within classes is tried without bei
 MOST_ANCHORS = 2000  # rows whose nearest neighbour is looked at to compare coordinates
 SURE = 2.0  # standard errors by which others must be better than those given
 FLAT = 1e-6  # share of the largest spread below which there is none
+_TILE = 256  # rows of a product
+_COLUMNS = 16  # its columns are a multiple of
 
 
 class Coordinates(NamedTuple):
@@ -34,9 +37,9 @@ class Coordinates(NamedTuple):
         """The rows of X in these coordinates, in X's precision."""
         if self.factors is None:
             return X
-        factors = self.factors.astype(X.dtype)
-        mapped = X * factors if factors.ndim == 1 else X @ factors.T
-        return np.ascontiguousarray(mapped)
+        if self.factors.ndim == 1:
+            return np.ascontiguousarray(X * self.factors.astype(X.dtype))
+        return images(X, self.factors)
 
     def pull_back(self, M: FloatArray) -> FloatArray:
         """The metric of X that is M in these coordinates."""
@@ -47,6 +50,30 @@ class Coordinates(NamedTuple):
         return np.asarray(self.factors.T @ M @ self.factors)
 
 
+def images(X: npt.NDArray[Any], L: FloatArray) -> npt.NDArray[Any]:
+    """``X @ L.T`` in X's precision, each row's image the same whatever rows are beside it.
+
+    A product of another shape may be summed in another order. So all products here are
+    of one shape, filled up with zeros, and in float64: where a row stands among the
+    others then makes no difference.
+    """
+    n, d = X.shape
+    k = len(L)
+    filled = np.zeros((-(-d // _COLUMNS) * _COLUMNS, -(-k // _COLUMNS) * _COLUMNS))
+    filled[:d, :k] = L.T
+    mapped = np.empty((n, k), dtype=X.dtype)
+
+    def fill(first: int) -> None:
+        rows = np.zeros((_TILE, len(filled)))
+        some = X[first : first + _TILE]
+        rows[: len(some), :d] = some
+        mapped[first : first + _TILE] = (rows @ filled)[: len(some), :k]
+
+    with single_threaded_blas():
+        spread(fill, range(0, n, _TILE))
+    return mapped
+
+
 def coordinates(kind: str, rows: Rows) -> Coordinates:
     """Make coordinates of one kind; only "classes" needs labels."""
     if kind == "identity":
@@ -54,8 +81,8 @@ def coordinates(kind: str, rows: Rows) -> Coordinates:
     n, d = rows.shape
     some = np.arange(0, n, -(-n // MOST_ROWS))
     sample = rows.take(some).astype(np.float64)
-    spread = sample.std(axis=0)
-    factors = 1.0 / np.where(spread > 0.0, spread, 1.0)
+    deviations = sample.std(axis=0)
+    factors = 1.0 / np.where(deviations > 0.0, deviations, 1.0)
     if kind == "features":
         return Coordinates(kind, factors)
     within = sample * factors

@@ -20,13 +20,13 @@ from sklearn.utils import check_random_state
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators import inputs
+from calipers.estimators.given import given_labelled, given_rows
 from calipers.metric import MahalanobisMixin, factor
 from calipers.triplets import (
     LARGEST_PORTION,
     DrawnTriplets,
     GivenTriplets,
     Rows,
-    RowsInMemory,
     Source,
     check_triplets,
 )
@@ -104,10 +104,8 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
             The fitted estimator.
         """
         started = perf_counter()
-        given, labels_given = inputs.dense_labelled(self, X, y)
-        self.classes_, labels = np.unique(labels_given, return_inverse=True)
-        drawn = self._draw(RowsInMemory(given, labels), started)
-        return self._learn(*drawn, given=(given, labels_given))
+        rows, self.classes_, given = given_labelled(self, X, y)
+        return self._learn(*self._draw(rows, started), given=given)
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     @with_callbacks  # type: ignore[untyped-decorator]
@@ -127,10 +125,9 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
             The fitted estimator.
         """
         started = perf_counter()
-        given = inputs.dense_rows(self, X)
-        rows: Rows = RowsInMemory(given)
+        rows, given = given_rows(self, X)
         self._check_settings(rows)
-        source = GivenTriplets(check_triplets(triplets, len(given)))
+        source = GivenTriplets(check_triplets(triplets, rows.shape[0]))
         rows = self._into_coordinates(rows)
         _, *rngs = self._streams()
         self.mining_seconds_ = perf_counter() - started

@@ -9,6 +9,8 @@ _select    its compiled inner loop (loads numba, so imported when first needed)
 _descent   search by a k-d tree, where the data are of few dimensions in effect
 _tree      its compiled build and descent (imported when first needed)
 rows       rows and their classes, wherever they are
+passing    the search while blocks of rows pass by
+disk       rows in a file
 draw       triplets in portions: drawn from labels, or given by a user
 pairs      the two pairs of each triplet
 check      triplets or pairs given by a user
@@ -18,6 +20,7 @@ check      triplets or pairs given by a user
 from __future__ import annotations
 
 from calipers.triplets.check import check_pairs, check_triplets
+from calipers.triplets.disk import RowsOnDisk, blocks_of
 from calipers.triplets.draw import (
     LARGEST_PORTION,
     DrawnTriplets,
@@ -36,7 +39,9 @@ __all__ = [
     "RowMap",
     "Rows",
     "RowsInMemory",
+    "RowsOnDisk",
     "Source",
+    "blocks_of",
     "check_pairs",
     "check_triplets",
     "n_usable",

@@ -129,3 +129,13 @@ def usable(rows: Rows, places: IndexArray) -> IndexArray:
 def n_usable(rows: Rows) -> int:
     """How many rows have another of their class."""
     return rows.shape[0] - len(rows.lonely)
+
+
+def gathered(
+    rows: Rows, examples: IndexArray, n_columns: int
+) -> tuple[npt.NDArray[Any], IndexArray]:
+    """Fetch the rows of examples, each once; and the examples as rows of what was fetched."""
+    numbers, places = np.unique(examples[:, :n_columns], return_inverse=True)
+    local = examples.copy()
+    local[:, :n_columns] = places.reshape(len(examples), n_columns)
+    return rows.take(numbers), local

@@ -1,0 +1,123 @@
+"""Rows in a file: read block by block, never held as a whole.
+
+A mapped file's pages count as memory of the process once they were read, so they are given
+back after every block; they stay in the system's cache.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from calipers.arrays import IndexArray
+from calipers.triplets._product import Anchors
+from calipers.triplets.passing import Passing
+from calipers.triplets.rows import RowMap, RowsInMemory, gathered
+
+BLOCK_ELEMENTS = 2**21  # 16 MB in float64
+_ROWS_AT_ONCE = 1024  # scattered rows, each of which may bring 64 kB of pages
+
+
+class RowsOnDisk:
+    """Rows of a mapped file, with the answers of :class:`RowsInMemory`.
+
+    Parameters
+    ----------
+    X : memmap of shape (n, d)
+        Rows of numbers; those that are neither float64 nor float32 are taken as float64.
+    labels : array of shape (n,), optional
+        Class codes 0 .. C-1, in memory.
+    row_map : function, optional
+        What is done to every block of rows that is read.
+    """
+
+    def __init__(
+        self,
+        X: npt.NDArray[Any],
+        labels: IndexArray | None = None,
+        row_map: RowMap | None = None,
+    ) -> None:
+        self.X, self.row_map = X, row_map
+        of_labels = RowsInMemory(np.empty((0, 0)), labels)
+        self.labels, self.class_sizes = of_labels.labels, of_labels.class_sizes
+        self.lonely = of_labels.lonely
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many rows, and of how many features."""
+        return self.X.shape[0], self.X.shape[1]
+
+    def blocks(self) -> Iterator[tuple[int, npt.NDArray[Any]]]:
+        """The number of a block's first row, and its rows, mapped."""
+        for first, block in blocks_of(self.X):
+            yield first, self._read(block)
+
+    def limits(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """The lowest and the highest value of each feature."""
+        low, high = np.full(self.shape[1], np.inf), np.full(self.shape[1], -np.inf)
+        for _, block in self.blocks():
+            np.minimum(low, block.min(axis=0), out=low)
+            np.maximum(high, block.max(axis=0), out=high)
+        return low, high
+
+    def take(self, numbers: IndexArray) -> npt.NDArray[Any]:
+        """The rows of these numbers, in this order; they are read in the file's."""
+        order = np.argsort(numbers, kind="stable")
+        parts = np.split(order, range(_ROWS_AT_ONCE, len(order), _ROWS_AT_ONCE))
+        taken = np.empty((len(numbers), self.shape[1]), dtype=_kind(self.X))
+        for part in parts:
+            taken[part] = self.X[numbers[part]]
+            release(self.X)
+        return taken if self.row_map is None else self.row_map(taken)
+
+    def labels_of(self, numbers: IndexArray) -> IndexArray:
+        """Their class codes."""
+        return self.labels[numbers]
+
+    def nearest(
+        self, anchors: IndexArray, *, n_same: int, n_other: int
+    ) -> tuple[IndexArray, IndexArray]:
+        """As that of rows in memory, by one pass over the file."""
+        queries = Anchors(self.take(anchors), self.labels[anchors], anchors)
+        passing = Passing(queries, n_same=n_same, n_other=n_other)
+        for first, block in self.blocks():
+            passing.offer(block, self.labels[first : first + len(block)], first)
+        found = passing.found()
+        return found.same, found.other
+
+    def local(self, examples: IndexArray, *, n_columns: int) -> tuple[npt.NDArray[Any], IndexArray]:
+        """The rows of the examples only."""
+        return gathered(self, examples, n_columns)
+
+    def mapped(self, row_map: RowMap) -> RowsOnDisk:
+        """The images of these rows; they are computed when a block is read."""
+        before = self.row_map
+        both = row_map if before is None else lambda rows: row_map(before(rows))
+        return RowsOnDisk(self.X, self.labels, both)
+
+    def _read(self, block: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        rows = np.array(block, dtype=_kind(block), order="C")
+        return rows if self.row_map is None else self.row_map(rows)
+
+
+def blocks_of(X: npt.NDArray[Any]) -> Iterator[tuple[int, npt.NDArray[Any]]]:
+    """Views of successive blocks, whose pages are given back after each."""
+    size = max(1, BLOCK_ELEMENTS // max(X.shape[1], 1))
+    for first in range(0, len(X), size):
+        yield first, X[first : first + size]
+        release(X)
+
+
+def release(X: npt.NDArray[Any]) -> None:
+    """Give the pages of a mapped file back; those that only this process has changed stay."""
+    pages = getattr(X, "_mmap", None)
+    if pages is not None and getattr(X, "mode", "c") != "c" and hasattr(mmap, "MADV_DONTNEED"):
+        pages.madvise(mmap.MADV_DONTNEED)
+
+
+def _kind(X: npt.NDArray[Any]) -> type[np.floating[Any]]:
+    return np.float32 if X.dtype == np.float32 else np.float64
