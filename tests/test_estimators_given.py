@@ -11,6 +11,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from calipers import ITML, LEGO, OASIS, SPML, TripletSGD
+from calipers import mapped as blocks
 from calipers.estimators import coordinates, given
 from calipers.triplets import RowsInMemory, RowsOnDisk, disk, rows
 
@@ -24,7 +25,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every mapped file is read by blocks, of 100 rows."""
     monkeypatch.setattr(given, "LARGEST_READ", 0)
     monkeypatch.setattr(given, "_LABELS_AT_ONCE", 100)
-    monkeypatch.setattr(disk, "BLOCK_ELEMENTS", 6400)
+    monkeypatch.setattr(blocks, "BLOCK_ELEMENTS", 6400)
     monkeypatch.setattr(disk, "_ROWS_AT_ONCE", 64)
 
 

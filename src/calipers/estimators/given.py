@@ -11,7 +11,8 @@ from sklearn.utils.validation import validate_data
 
 from calipers.arrays import IndexArray
 from calipers.estimators import inputs
-from calipers.triplets import Rows, RowsInMemory, RowsOnDisk, blocks_of
+from calipers.mapped import blocks_of
+from calipers.triplets import Rows, RowsInMemory, RowsOnDisk
 
 LARGEST_READ = 2**27  # bytes of a mapped file up to which it is read as a whole
 _LABELS_AT_ONCE = 2**20

@@ -20,7 +20,7 @@ check      triplets or pairs given by a user
 from __future__ import annotations
 
 from calipers.triplets.check import check_pairs, check_triplets
-from calipers.triplets.disk import RowsOnDisk, blocks_of
+from calipers.triplets.disk import RowsOnDisk
 from calipers.triplets.draw import (
     LARGEST_PORTION,
     DrawnTriplets,
@@ -41,7 +41,6 @@ __all__ = [
     "RowsInMemory",
     "RowsOnDisk",
     "Source",
-    "blocks_of",
     "check_pairs",
     "check_triplets",
     "n_usable",

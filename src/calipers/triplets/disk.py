@@ -1,12 +1,7 @@
-"""Rows in a file: read block by block, never held as a whole.
-
-A mapped file's pages count as memory of the process once they were read, so they are given
-back after every block; they stay in the system's cache.
-"""
+"""Rows in a file: read block by block, never held as a whole."""
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import IndexArray
+from calipers.mapped import blocks_of, release
 from calipers.triplets._product import Anchors
 from calipers.triplets.passing import Passing
 from calipers.triplets.rows import RowMap, RowsInMemory, gathered
 
-BLOCK_ELEMENTS = 2**21  # 16 MB in float64
 _ROWS_AT_ONCE = 1024  # scattered rows, each of which may bring 64 kB of pages
 
 
@@ -102,21 +97,6 @@ class RowsOnDisk:
     def _read(self, block: npt.NDArray[Any]) -> npt.NDArray[Any]:
         rows = np.array(block, dtype=_kind(block), order="C")
         return rows if self.row_map is None else self.row_map(rows)
-
-
-def blocks_of(X: npt.NDArray[Any]) -> Iterator[tuple[int, npt.NDArray[Any]]]:
-    """Views of successive blocks, whose pages are given back after each."""
-    size = max(1, BLOCK_ELEMENTS // max(X.shape[1], 1))
-    for first in range(0, len(X), size):
-        yield first, X[first : first + size]
-        release(X)
-
-
-def release(X: npt.NDArray[Any]) -> None:
-    """Give the pages of a mapped file back; those that only this process has changed stay."""
-    pages = getattr(X, "_mmap", None)
-    if pages is not None and getattr(X, "mode", "c") != "c" and hasattr(mmap, "MADV_DONTNEED"):
-        pages.madvise(mmap.MADV_DONTNEED)
 
 
 def _kind(X: npt.NDArray[Any]) -> type[np.floating[Any]]:
