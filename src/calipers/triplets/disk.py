@@ -12,7 +12,7 @@ from calipers.arrays import IndexArray
 from calipers.mapped import blocks_of, release
 from calipers.triplets._product import Anchors
 from calipers.triplets.passing import Passing
-from calipers.triplets.rows import RowMap, RowsInMemory, gathered
+from calipers.triplets.rows import RowMap, RowsInMemory, chained, gathered
 
 _ROWS_AT_ONCE = 1024  # scattered rows, each of which may bring 64 kB of pages
 
@@ -90,9 +90,7 @@ class RowsOnDisk:
 
     def mapped(self, row_map: RowMap) -> RowsOnDisk:
         """The images of these rows; they are computed when a block is read."""
-        before = self.row_map
-        both = row_map if before is None else lambda rows: row_map(before(rows))
-        return RowsOnDisk(self.X, self.labels, both)
+        return RowsOnDisk(self.X, self.labels, chained(self.row_map, row_map))
 
     def _read(self, block: npt.NDArray[Any]) -> npt.NDArray[Any]:
         rows = np.array(block, dtype=_kind(block), order="C")
