@@ -10,9 +10,13 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from calipers import load
+from calipers import load, mapped
 from calipers.cli import main
 from calipers.solver import Solver
+from calipers.triplets import RowsOnDisk
+
+pa = pytest.importorskip("pyarrow", reason="needs the extra tables")
+parquet = pytest.importorskip("pyarrow.parquet", reason="needs the extra tables")
 
 X, Y = load_iris(return_X_y=True)
 FEW = ("--triplets", "500", "--quiet")
@@ -24,7 +28,75 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     np.save("X.npy", X)
     np.save("y.npy", Y)
     np.save("both.npy", np.column_stack([X, Y]))
+    parquet.write_table(table_of(), "iris.parquet")
     return tmp_path
+
+
+@pytest.fixture
+def all_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are read by blocks of 16 rows, and never as a whole."""
+    monkeypatch.setattr(mapped, "LARGEST_READ", 0)
+    monkeypatch.setattr(mapped, "BLOCK_ELEMENTS", 64)
+
+
+@pytest.mark.usefixtures("all_is_large")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["X.npy", "--label", "y.npy"],
+        ["both.npy", "--label", "-1"],
+        ["both.npy", "--label", "5", "--standardize"],
+        ["both.npy", "--label", "5", "--ignore", "2"],
+        ["iris.parquet", "--label", "species"],
+        ["iris.parquet", "--label", "species", "--ignore", "a", "--standardize"],
+    ],
+)
+def test_large_files_give_the_metric_of_small_ones(
+    folder: Path, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+    true = RowsOnDisk.nearest
+
+    def spy(self: RowsOnDisk, *arguments: Any, **sizes: Any) -> Any:
+        seen.append(type(self))
+        return true(self, *arguments, **sizes)
+
+    monkeypatch.setattr(RowsOnDisk, "nearest", spy)
+    assert main(["fit", *words, "-o", "large", *FEW]) == 0
+    assert seen or "2" in words  # columns that are not side by side are copied
+    with monkeypatch.context() as patched:
+        patched.setattr(mapped, "LARGEST_READ", 2**27)
+        assert main(["fit", *words, "-o", "small", *FEW]) == 0
+    large, small = load("large"), load("small")
+    np.testing.assert_allclose(large.components_, small.components_, rtol=1e-9, atol=1e-12)
+    assert large.classes_.tolist() == small.classes_.tolist()
+    assert large.label_ == small.label_
+
+
+@pytest.mark.usefixtures("all_is_large")
+def test_gaps_of_large_parquet_files_are_named(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = table_of()
+    holes = table["b"].to_numpy().copy()
+    holes[77] = np.nan
+    parquet.write_table(table.set_column(1, "b", pa.array(holes)), "holes.parquet")
+    assert main(["fit", "holes.parquet", "--label", "species", *FEW]) == 2
+    assert "holes.parquet has no value in row 78 in the column 'b'" in capsys.readouterr().err
+    parquet.write_table(
+        table.set_column(4, "species", pa.array([None, *["x"] * 149])), "unlabelled.parquet"
+    )
+    assert main(["fit", "unlabelled.parquet", "--label", "species", *FEW]) == 2
+    assert "has no value in row 1 in the column 'species' of labels" in capsys.readouterr().err
+    Path("damaged.parquet").write_bytes(Path("iris.parquet").read_bytes()[:-300])
+    assert main(["fit", "damaged.parquet", "--label", "species", *FEW]) == 2
+    assert "Cannot read 'damaged.parquet' as Parquet" in capsys.readouterr().err
+
+
+def table_of() -> Any:
+    species = np.array(["setosa", "versicolor", "virginica"])[Y]
+    columns = {name: X[:, i] for i, name in enumerate("abcd")}
+    return pa.table({**columns, "species": species, "note": species})
 
 
 def interrupt_after(n_portions: int, monkeypatch: pytest.MonkeyPatch) -> None:
