@@ -140,4 +140,4 @@ def test_a_checkpoint_is_of_no_use_to_some(
     assert main([*words[:-3], "--quiet", "--method", "lmnn"]) == 2
     assert "--checkpoint is of no use to --method lmnn." in capsys.readouterr().err
     assert main([*words, "--method", "oasis"]) == 2
-    assert "OASIS cannot go on from a checkpoint" in capsys.readouterr().err
+    assert "Only TripletSGD and SPML can go on from a checkpoint" in capsys.readouterr().err

@@ -18,6 +18,7 @@ from calipers.estimators.interrupt import InterruptedFitWarning
 
 X, Y = load_iris(return_X_y=True)
 SETTINGS: dict[str, Any] = {"n_triplets": 2000, "random_state": 0}
+N_STEPS = 101  # of three stages
 
 
 class CutError(Exception):
@@ -47,7 +48,7 @@ def cut() -> None:
     raise CutError
 
 
-def broken_off(learner: Any, file: Path, n_steps: int = 37) -> None:
+def broken_off(learner: Any, file: Path, n_steps: int = 37) -> None:  # in the second stage
     learner = clone(learner).set_checkpoint(file, every_seconds=0.0)
     with pytest.raises(CutError):
         learner.set_callbacks(After(n_steps, cut)).fit(X, Y)
@@ -75,12 +76,21 @@ def test_a_fit_goes_on_and_ends_with_the_same_bits(learner: Any, tmp_path: Path)
     assert not (tmp_path / "state").exists()  # it is of no more use
 
 
+@pytest.mark.parametrize("n_steps", [1, 33, 34, 35, 70, 101])
+def test_a_fit_goes_on_from_any_stage(n_steps: int, tmp_path: Path) -> None:
+    learner = TripletSGD(**SETTINGS)
+    broken_off(learner, tmp_path / "state", n_steps)
+    resumed = clone(learner).set_checkpoint(tmp_path / "state").fit(X, Y)
+    np.testing.assert_array_equal(resumed.components_, TripletSGD(**SETTINGS).fit(X, Y).components_)
+    assert resumed.n_stages_ == 3
+
+
 def test_what_was_walked_is_not_walked_again(tmp_path: Path) -> None:
     learner = TripletSGD(**SETTINGS)
     broken_off(learner, tmp_path / "state")
     counter = After(1000, cut)
     learner.set_checkpoint(tmp_path / "state").set_callbacks(counter).fit(X, Y)
-    assert 1000 - counter.left == 100 - 37
+    assert 1000 - counter.left == N_STEPS - 37
 
 
 KILLED = """
@@ -138,14 +148,14 @@ def test_a_damaged_checkpoint_is_refused(tmp_path: Path) -> None:
 
 
 def test_learners_without_a_state_say_so(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"^OASIS cannot go on from a checkpoint: fit it without"):
+    with pytest.raises(ValueError, match=r"^Only TripletSGD and SPML can go on from a checkpoint"):
         OASIS().set_checkpoint(tmp_path / "state").fit(X, Y)
 
 
 def test_ctrl_c_ends_with_the_metric_so_far() -> None:
     learner = TripletSGD(**SETTINGS)
     learner.set_callbacks(After(30, lambda: signal.raise_signal(signal.SIGINT)))
-    with pytest.warns(InterruptedFitWarning, match="interrupted after 30 of 100 steps") as caught:
+    with pytest.warns(InterruptedFitWarning, match="interrupted after 30 of 101 steps") as caught:
         learner.fit(X, Y)
     assert caught[0].filename == __file__
     assert learner.interrupted_

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import IndexArray
+from calipers.estimators.stages import Staged
 from calipers.files import FileError
 from calipers.files.checkpoint import State, read_states, write_states
 from calipers.sampling import ByRunningNorm
@@ -33,20 +34,24 @@ class Checkpoint:
     every_seconds: float
     _states: list[State] = field(default_factory=list, repr=False)
     _written: float = field(default=0.0, repr=False)
+    _latest: tuple[int, Any, str, int] | None = field(default=None, repr=False)
 
     def open(self) -> None:
         """Read the file, if there is one."""
         self._states = read_states(self.path)
-        self._written = monotonic()
+        self._written, self._latest = monotonic(), None
 
     def resume(self, stage: int, learner: Any, identity: str) -> int:
-        """Put the learner where it was; returns how many portions it has seen.
+        """Put the learner where it was in a stage; returns how many portions it has seen.
 
         Raises
         ------
         FileError
             The file is of other data or settings.
+        ValueError
+            The learner has no state to go on from.
         """
+        solver = _solver_of(learner)
         if stage >= len(self._states):
             return 0
         state = self._states[stage]
@@ -55,24 +60,47 @@ class Checkpoint:
                 f"The checkpoint {str(self.path)!r} is of a fit with other data or settings: "
                 "remove it to start anew, or name another."
             )
-        restore(learner, state)
+        restore(solver, state)
         return int(state.facts["n_portions"])
 
-    def keep(
-        self, stage: int, learner: Any, identity: str, n_portions: int, *, at_once: bool = False
-    ) -> None:
-        """Write the state, if it is time to."""
-        if not at_once and monotonic() - self._written < self.every_seconds:
-            return
-        arrays, facts = state_of(learner)
-        now = State(arrays, {**facts, "identity": identity, "n_portions": n_portions})
-        self._states = [*self._states[:stage], now]
+    def note(self, stage: int, learner: Any, identity: str, n_portions: int, n_seen: int) -> None:
+        """A portion of a stage was seen: write the state, if it is time to."""
+        self._latest = stage, learner, identity, n_seen
+        if n_seen == n_portions:  # what the next stage starts from
+            self._take_up()
+        if monotonic() - self._written >= self.every_seconds:
+            self._write()
+
+    def close(self, *, is_over: bool) -> None:
+        """The fit has ended: write where it is, or if it is over remove the file."""
+        if is_over:
+            self.path.unlink(missing_ok=True)
+        else:
+            self._write()
+
+    def _write(self) -> None:
+        self._take_up()
         write_states(self.path, self._states)
         self._written = monotonic()
 
-    def remove(self) -> None:
-        """The fit is over: nothing is left to go on with."""
-        self.path.unlink(missing_ok=True)
+    def _take_up(self) -> None:
+        """Put the state of the stage under way behind those of the stages before."""
+        if self._latest is None:
+            return
+        stage, learner, identity, n_seen = self._latest
+        arrays, facts = state_of(_solver_of(learner))
+        state = State(arrays, {**facts, "identity": identity, "n_portions": n_seen})
+        self._states = [*self._states[:stage], state]
+
+
+def _solver_of(learner: Any) -> Solver:
+    """The solver whose state is kept; with stages, that of the present one."""
+    solver = learner.solver if isinstance(learner, Staged) else learner
+    if not isinstance(solver, Solver):
+        raise ValueError(
+            "Only TripletSGD and SPML can go on from a checkpoint: fit this learner without."
+        )
+    return solver
 
 
 def state_of(solver: Solver) -> State:

@@ -11,6 +11,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import count, islice
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
@@ -27,7 +28,6 @@ from calipers.estimators.checkpoint import Checkpoint, identity_of
 from calipers.estimators.given import given_labelled, given_rows
 from calipers.estimators.interrupt import InterruptedFitWarning, stop_asked
 from calipers.metric import MahalanobisMixin, factor
-from calipers.solver import Solver
 from calipers.triplets import (
     LARGEST_PORTION,
     DrawnTriplets,
@@ -54,7 +54,10 @@ class CurvePoint(Protocol):
 class PortionLearner(Protocol):
     """Learns from one portion after the other; their limits do not matter."""
 
-    n_iterations: int
+    @property
+    def n_iterations(self) -> int:
+        """Batches so far."""
+        ...
 
     @property
     def batch_size(self) -> int:
@@ -87,7 +90,7 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
     """
 
     n_triplets: int | None
-    n_neighbors: int
+    n_neighbors: int | None
     n_components: int | None
     random_state: int | np.random.RandomState | None
     _row_columns = 3  # of an example
@@ -146,13 +149,13 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
         owner = type(self).__name__
         self._check_settings(rows)
         inputs.check_classes(owner, self.classes_, rows.class_sizes, takes_triplets=owner)
-        self.notes_ += inputs.check_neighbors(owner, self.n_neighbors, rows.class_sizes)
+        n_neighbors = self._neighbors(rows.shape[1])
+        self.notes_ += inputs.check_neighbors(owner, n_neighbors, rows.class_sizes)
         # past this, fit and scikit-learn's two wrappers of it
         inputs.warn_lonely(self.classes_, rows.class_sizes, stacklevel=5)
         triplet_rng, *rngs = self._streams()
         rows = self._into_coordinates(rows)
-        n_triplets = self.n_triplets or self._enough_triplets(rows)
-        source = DrawnTriplets(rows, n_triplets, n_neighbors=self.n_neighbors, rng=triplet_rng)
+        source = self._drawn(rows, self._shares(rows)[0], triplet_rng)
         self.mining_seconds_ = perf_counter() - started
         return rows, self._examples(source), rngs
 
@@ -171,6 +174,29 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
     def _enough_triplets(self, rows: Rows) -> int:
         """How many to draw where no number was given."""
         return MOST_TRIPLETS
+
+    def _enough_neighbors(self, n_features: int) -> int:
+        """How many neighbours to draw among where no number was given."""
+        return 1
+
+    def _neighbors(self, n_features: int) -> int:
+        return self.n_neighbors or self._enough_neighbors(n_features)
+
+    def _drawn(self, rows: Rows, n_triplets: int, rng: np.random.Generator) -> DrawnTriplets:
+        n_neighbors = self._neighbors(rows.shape[1])
+        return DrawnTriplets(rows, n_triplets, n_neighbors=n_neighbors, rng=rng)
+
+    def _shares(self, rows: Rows) -> list[int]:
+        """Triplets to draw for each stage."""
+        return [self.n_triplets or self._enough_triplets(rows)]
+
+    def _later_shares(self, learner: AnyLearner) -> list[int]:
+        """Triplets of the stages to come."""
+        return []
+
+    def _next_stage(self, learner: AnyLearner, rows: Rows) -> tuple[Rows, Source] | None:
+        """What to learn from once all that there was is learned from; None ends the fit."""
+        return None
 
     def _examples(self, triplets: Source) -> Source:
         """What to learn from: the triplets, or what a subclass makes of them."""
@@ -205,56 +231,60 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
         self, rows: Rows, source: Source, rngs: list[np.random.Generator], *, given: Given
     ) -> Self:
         """Start a learner, feed it, and keep what it has learned."""
-        started = perf_counter()
+        mined, started = self.mining_seconds_, perf_counter()
         self._stream = None  # of batches: it ends here
-        self._stage = 0
         if self._checkpoint is not None:
             self._checkpoint.open()
         learner = self._start(rows, source, rngs)
         self._feed(learner, rows, source, given=given)
         self._set_fitted(learner)
-        if self._checkpoint is not None and not self.interrupted_:
-            self._checkpoint.remove()
-        self.solve_seconds_ = perf_counter() - started
+        if self._checkpoint is not None:
+            self._checkpoint.close(is_over=not self.interrupted_)
+        self.solve_seconds_ = perf_counter() - started - (self.mining_seconds_ - mined)
         return self
 
     def _feed(self, learner: AnyLearner, rows: Rows, source: Source, *, given: Given) -> None:
-        """Feed the learner portion by portion, whole batches only."""
+        """Feed the learner portion by portion, whole batches only, stage after stage."""
         b = learner.batch_size
-        size = min(LARGEST_PORTION, -(-len(source) // N_REPORTS))
+        lengths = [len(source), *self._later_shares(learner)]
+        size = min(LARGEST_PORTION, -(-sum(lengths) // N_REPORTS))
         size = max(1, round(size / b)) * b
-        n_reports = -(-(len(source) - len(source) % b) // size)
-        keep, n_done = self._resumed(learner, rows, source, size)
-        portions = zip(
-            range(n_done, n_reports), self._portions(rows, source, size, n_done), strict=False
-        )
+        n_reports = sum(_n_portions(length, size, b) for length in lengths)
+        self._report(self._steps(learner, rows, source, size), n_reports, learner, given=given)
 
-        def advance(X: npt.NDArray[Any], portion: IndexArray, number: int) -> None:
-            learner.advance(X, portion)
-            keep(number + 1, at_once=number + 1 == n_reports)
-
-        steps = (partial(advance, X, portion, number) for number, (X, portion) in portions)
-        self._report(steps, n_reports, learner, given=given)
-        if self.interrupted_:
-            keep(-(-learner.n_iterations * b // size), at_once=True)
-        self._stage += 1
+    def _steps(
+        self, learner: AnyLearner, rows: Rows, source: Source, size: int
+    ) -> Iterator[Callable[[], object]]:
+        """A step for each portion of each stage, but for those walked before a checkpoint."""
+        stage: tuple[Rows, Source] | None = rows, source
+        for number in count():
+            if stage is None:
+                return
+            rows, source = stage
+            n_portions = _n_portions(len(source), size, learner.batch_size)
+            note, n_done = self._resumed(learner, rows, source, (number, size, n_portions))
+            portions = islice(self._portions(rows, source, size, n_done), n_portions - n_done)
+            for n_seen, (X, portion) in enumerate(portions, n_done + 1):
+                yield partial(_step, learner, X, portion, partial(note, n_seen))
+            started = perf_counter()
+            stage = self._next_stage(learner, rows)
+            self.mining_seconds_ += perf_counter() - started
 
     def _resumed(
-        self, learner: AnyLearner, rows: Rows, source: Source, size: int
-    ) -> tuple[Callable[..., None], int]:
-        """How to keep the learner's state, and how many portions it has seen already."""
+        self, learner: AnyLearner, rows: Rows, source: Source, place: tuple[int, int, int]
+    ) -> tuple[Callable[[int], None], int]:
+        """How to note portions as seen, and how many were before the fit was broken off.
+
+        A place is the number of the stage, the size of its portions, and how many they are.
+        """
         if self._checkpoint is None:
-            return lambda number, at_once: None, 0
-        if not isinstance(learner, Solver):
-            raise ValueError(
-                f"{type(self).__name__} cannot go on from a checkpoint: fit it without, or take "
-                "TripletSGD or SPML."
-            )
+            return lambda n_seen: None, 0
         first = next(source.portions(LARGEST_PORTION))
         X, local = rows.local(first, n_columns=self._row_columns)
+        stage, size, n_portions = place
         identity = identity_of(self, X, local, (len(source), size))
-        n_done = self._checkpoint.resume(self._stage, learner, identity)
-        return partial(self._checkpoint.keep, self._stage, learner, identity), n_done
+        n_done = self._checkpoint.resume(stage, learner, identity)
+        return partial(self._checkpoint.note, stage, learner, identity, n_portions), n_done
 
     def _portions(
         self, rows: Rows, source: Source, size: int, n_done: int = 0
@@ -332,3 +362,16 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
         """Raise for settings that do not fit each other or the rows."""
         self.notes_ = inputs.check_magnitude(rows)
         inputs.check_components(type(self).__name__, self.n_components, rows.shape[1])
+
+
+def _step(
+    learner: PortionLearner, X: npt.NDArray[Any], portion: IndexArray, note: Callable[[], None]
+) -> None:
+    """Learn from a portion, then note that it was seen."""
+    learner.advance(X, portion)
+    note()
+
+
+def _n_portions(n_triplets: int, size: int, batch_size: int) -> int:
+    """Portions with a whole batch in them."""
+    return -(-(n_triplets - n_triplets % batch_size) // size)

@@ -15,11 +15,11 @@ from sklearn.utils.validation import validate_data
 from calipers.arrays import IndexArray
 from calipers.estimators.from_triplets import TripletLearner
 from calipers.estimators.reservoir import Reservoir
-from calipers.solver import Solver
+from calipers.estimators.stages import Staged
 from calipers.triplets import DrawnTriplets, GivenTriplets, RowsInMemory, check_triplets
 
 if TYPE_CHECKING:
-    _Learner = TripletLearner[Solver]
+    _Learner = TripletLearner[Staged]
 else:
     _Learner = object
 
@@ -34,7 +34,7 @@ class Stream:
 
     rngs: list[np.random.Generator]
     triplet_rng: np.random.Generator
-    solver: Solver | None = None
+    solver: Staged | None = None
     rows: npt.NDArray[Any] = field(default_factory=lambda: np.empty((0, 0)))
     triplets: IndexArray = field(default_factory=lambda: np.empty((0, 3), dtype=np.intp))
     reservoir: Reservoir | None = None
@@ -150,7 +150,7 @@ class StreamLearner(_Learner):
         seen = RowsInMemory(self._coordinates.of(X), codes)
         rng = self._stream.triplet_rng.spawn(1)[0]
         n = TRIPLETS_PER_NEW_ROW * len(usable)
-        neighbors = min(self.n_neighbors, len(X) - 1)
+        neighbors = min(self._neighbors(X.shape[1]), len(X) - 1)
         source = DrawnTriplets(seen, n, n_neighbors=neighbors, rng=rng, among=usable)
         return np.concatenate(list(source.portions(n)))
 
@@ -176,7 +176,7 @@ class StreamLearner(_Learner):
         self.solve_seconds_ = perf_counter() - started
         return self
 
-    def _started(self, stream: Stream) -> Solver | None:
+    def _started(self, stream: Stream) -> Staged | None:
         """A solver at the start; for good once the sample that its unit is taken from is full.
 
         Until then all triplets are kept and walked through anew at every call.
