@@ -42,6 +42,7 @@ TABLES = {
         Column("rows", "n", ",", 9),
         Column("d", "d", ",", 5),
         Column("parts", "parts", ",", 6),
+        Column("anchors", "anchors", ",", 8),
         Column("exact s", "exact_seconds", ".2f"),
         Column("index s", "index_seconds", ".2f"),
         Column("same found", "recall_same", ".3f", 11),
@@ -80,7 +81,7 @@ def run(asked: argparse.Namespace, report: Report) -> None:
                 report.add("scale", grows="partitions", **measure(client, asked, n, parts))
             report.add("scale", grows="workers", **measure(client, asked, n, 8))
             if workers == max(asked.workers):
-                report.add("approximate", **approximate(n, d, 8))
+                report.add("approximate", **approximate(2 * n, d, 2))
                 for parts in (2, 8, 32):
                     report.add("averaged", **averaged(client, asked, parts))
 
@@ -90,12 +91,8 @@ def cluster_of(n_workers: int) -> Iterator[Any]:
     """Yield the client of a cluster of processes on this machine."""
     from distributed import Client, LocalCluster
 
-    with (
-        LocalCluster(
-            n_workers, threads_per_worker=1, dashboard_address=":0", memory_limit=0
-        ) as one,
-        Client(one) as client,
-    ):
+    how: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": 0}
+    with LocalCluster(n_workers=n_workers, **how) as one, Client(one) as client:
         yield client
 
 
@@ -191,7 +188,7 @@ def approximate(n: int, d: int, parts: int) -> Row:
 
     X, y = noisy_classes(n, d)
     X = X.astype(np.float32)
-    chosen = np.random.default_rng(0).choice(n, 1000, replace=False)
+    chosen = np.random.default_rng(0).choice(n, n // 10, replace=False)
     anchors = Anchors(X[chosen], y[chosen], chosen)
     starts = np.linspace(0, n, parts + 1).astype(int)
 
@@ -209,6 +206,7 @@ def approximate(n: int, d: int, parts: int) -> Row:
         "n": n,
         "d": d,
         "parts": parts,
+        "anchors": len(chosen),
         "exact_seconds": exact_seconds,
         "index_seconds": index_seconds,
         "recall_same": _recall(found.same, exact.same),

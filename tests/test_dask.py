@@ -256,7 +256,7 @@ def test_an_index_finds_most_of_the_nearest(monkeypatch: pytest.MonkeyPatch) -> 
     for n_probed in (2, 8):
         monkeypatch.setattr(approximate, "LISTS_PROBED", n_probed)
         found = approximate.search_by_index(part, 0, anchors, None, (3, 3))
-        assert (found.to_same >= exact.to_same).all()
+        assert (found.to_same >= exact.to_same * (1 - 1e-12)).all()
         own, other = found.same >= 0, found.other >= 0
         assert (labels[found.same] == labels[chosen][:, None])[own].all()
         assert (labels[found.other] != labels[chosen][:, None])[other].all()

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import threadpool_limits
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.dask.cluster import Tasks
@@ -49,23 +50,24 @@ def search_by_index(
     order = np.argsort(part.labels, kind="stable")  # a class is then a range of places
     X = part.X if row_map is None else row_map(part.X)
     rows, labels = np.ascontiguousarray(X[order], dtype=np.float32), part.labels[order]
-    index = _index(rows)
     queries = np.ascontiguousarray(anchors.rows, dtype=np.float32)
     found = Found(*_empty(len(queries), sizes[0], sizes[1]))
-    for label in np.unique(anchors.labels):
-        mine = np.flatnonzero(anchors.labels == label)
-        first, last = np.searchsorted(labels, [label, label + 1])
-        own = faiss.IDSelectorRange(int(first), int(last))
-        for selector, size, numbers, distances in (
-            (own, sizes[0], found.same, found.to_same),
-            (faiss.IDSelectorNot(own), sizes[1], found.other, found.to_other),
-        ):
-            wanted = faiss.SearchParametersIVF(sel=selector, nprobe=LISTS_PROBED)
-            # one more, for an anchor is its own nearest row
-            _, places = index.search(queries[mine], min(size + 1, len(rows)), params=wanted)
-            numbers[mine], distances[mine] = _kept(
-                places, X, order, first_number, anchors, mine, size
-            )
+    with threadpool_limits(1):  # a worker has as many tasks as it has threads
+        index = _index(rows)
+        for label in np.unique(anchors.labels):
+            mine = np.flatnonzero(anchors.labels == label)
+            first, last = np.searchsorted(labels, [label, label + 1])
+            own = faiss.IDSelectorRange(int(first), int(last))
+            for selector, size, numbers, distances in (
+                (own, sizes[0], found.same, found.to_same),
+                (faiss.IDSelectorNot(own), sizes[1], found.other, found.to_other),
+            ):
+                wanted = faiss.SearchParametersIVF(sel=selector, nprobe=LISTS_PROBED)
+                # one more, for an anchor is its own nearest row
+                _, places = index.search(queries[mine], min(size + 1, len(rows)), params=wanted)
+                numbers[mine], distances[mine] = _kept(
+                    places, X, order, first_number, anchors, mine, size
+                )
     return found
 
 
