@@ -15,6 +15,7 @@ from benchmarks import (
     profile,
     projections,
     rows,
+    scale,
     speed,
     startup,
 )
@@ -29,6 +30,7 @@ COMMANDS = {
     "projections": projections,
     "profile": profile,
     "outofcore": outofcore,
+    "scale": scale,
 }
 
 

@@ -23,6 +23,7 @@ from calipers.estimators.coordinates import (
 )
 from calipers.estimators.from_triplets import MOST_TRIPLETS, TripletLearner
 from calipers.estimators.stages import Staged, shares
+from calipers.estimators.streams import StreamLearner
 from calipers.losses import SmoothHinge
 from calipers.metric import factor
 from calipers.projections import AtOnce, Never, OnlyOnce, Rule
@@ -60,7 +61,7 @@ PAPER_SETTINGS: Mapping[str, Any] = MappingProxyType(
 """The literal reading of the paper: ``TripletSGD(method="as-sgd", **PAPER_SETTINGS)``."""
 
 
-class TripletSGD(TripletLearner[Staged]):
+class TripletSGD(StreamLearner, TripletLearner[Staged]):
     """Learn a Mahalanobis metric from triplets by adaptive, mini-batch SGD.
 
     Implements Qian, Jin, Yi, Zhang and Zhu, "Efficient Distance Metric Learning by
@@ -386,8 +387,13 @@ class TripletSGD(TripletLearner[Staged]):
         return 1.0 / squared if squared else 1.0
 
     def _check_settings(self, rows: Rows) -> None:
+        inputs.check_name(type(self).__name__, "method", self.method, ("auto", *METHODS))
+        super()._check_settings(rows)
+        self._check_names(rows.shape[1])
+
+    def _check_names(self, n_features: int) -> None:
         owner = type(self).__name__
         inputs.check_name(owner, "method", self.method, ("auto", *METHODS))
-        super()._check_settings(rows)
         of = "trace" if self.projection == "never" else "norm"
-        inputs.check_radius(owner, self.radius, rows.shape[1], of=of)
+        inputs.check_radius(owner, self.radius, n_features, of=of)
+        inputs.check_components(owner, self.n_components, n_features)

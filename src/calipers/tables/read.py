@@ -56,8 +56,9 @@ def read(path: Path, *, kind: str | None = None, label: str | None = None) -> Ta
         return read_text(path, separator="\t" if kind == "tsv" else None, label=label)
     if kind == "parquet":
         from calipers.tables.columnar import read_parquet
+        from calipers.tables.streamed import streamed_parquet
 
-        return read_parquet(path)
+        return streamed_parquet(path) or read_parquet(path)
     if kind == "libsvm":
         from calipers.tables.sparse import read_svmlight
 
