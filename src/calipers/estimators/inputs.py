@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.validation import validate_data
 
-from calipers.arrays import IndexArray
+from calipers.arrays import IndexArray, refuse_masked
 from calipers.triplets import usable_anchors
 
 LARGEST_VALUE = 1e75  # beyond it fourth powers of differences overflow float64
@@ -40,6 +40,7 @@ def check_name(owner: str, parameter: str, name: str, allowed: tuple[str, ...]) 
 def dense_rows(estimator: Any, X: Any) -> npt.NDArray[Any]:
     """X as every learner takes it; sparse rows are refused, their differences are dense."""
     _refuse_sparse(estimator, X)
+    refuse_masked(X, "X")
     rows: npt.NDArray[Any] = validate_data(estimator, X, **_DENSE)
     return rows
 
@@ -47,6 +48,8 @@ def dense_rows(estimator: Any, X: Any) -> npt.NDArray[Any]:
 def dense_labelled(estimator: Any, X: Any, y: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """X and its labels as every learner takes them."""
     _refuse_sparse(estimator, X)
+    refuse_masked(X, "X")
+    refuse_masked(y, "y")
     rows, labels = validate_data(estimator, X, y, **_DENSE, ensure_min_samples=2)
     return rows, labels
 
@@ -134,7 +137,14 @@ def encode_labels(
 
     ``takes_triplets`` is the learner to be advised where labels cannot be learned from.
     """
-    classes, labels = np.unique(y, return_inverse=True)
+    try:
+        classes, labels = np.unique(y, return_inverse=True)
+    except TypeError as problem:
+        kinds = sorted({type(label).__name__ for label in y.tolist()})
+        raise ValueError(
+            f"{owner} needs labels of one type, got labels of types {', '.join(kinds)}: make them "
+            "one, e.g. by y.astype(str), and leave out rows without a label."
+        ) from problem
     if len(classes) < 2:
         raise ValueError(
             f"{owner} needs rows of at least 2 classes, got 1 class ({classes.tolist()[0]!r}): "
