@@ -34,7 +34,15 @@ def factor(M: FloatArray, n_components: int | None = None) -> FloatArray:
     >>> factor(np.diag([1.0, 4.0]), n_components=1)
     array([[0., 2.]])
     """
-    values, vectors = eigh(M)
+    if not np.isfinite(M).all():
+        raise ValueError(
+            "The metric has grown beyond what float64 holds: divide X by its largest value, or "
+            "take shorter steps."
+        )
+    try:
+        values, vectors = eigh(M)
+    except np.linalg.LinAlgError:
+        values, vectors = eigh(M, driver="ev")  # slower, and converges where the other did not
     kept = slice(None, None, -1) if n_components is None else slice(-1, -1 - n_components, -1)
     values, rows = np.maximum(values[kept], 0.0), vectors.T[kept]
     largest = np.take_along_axis(rows, np.abs(rows).argmax(axis=1)[:, None], axis=1)

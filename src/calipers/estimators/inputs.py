@@ -17,6 +17,7 @@ from calipers.triplets import usable_anchors
 
 LARGEST_VALUE = 1e75  # beyond it fourth powers of differences overflow float64
 SMALLEST_VALUE = 1e-75
+LARGEST_RATIO = 1e37  # of differences, whose eighth powers must not overflow
 MOST_ROWS_COMPARED = 10_000
 _DENSE: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C"}
 
@@ -83,6 +84,17 @@ def typical_far(X: npt.NDArray[Any], triplets: IndexArray) -> float:
     squared = float(np.median(np.einsum("ij,ij->i", far, far)))
     check_differences(squared)
     return squared
+
+
+def check_extent(X: npt.NDArray[Any], squared: float) -> None:
+    """Raise if rows lie so much farther apart than usual that one metric cannot hold both."""
+    extent = float(np.ptp(X.astype(np.float64, copy=False), axis=0).max())
+    if extent > LARGEST_RATIO * squared**0.5:
+        raise ValueError(
+            f"Rows of X differ by up to {extent:.3g}, but near ones by {squared**0.5:.3g} only, so "
+            "that their powers overflow float64 in one metric: remove outliers, or bring features "
+            "to one scale, e.g. with sklearn.preprocessing.StandardScaler."
+        )
 
 
 def check_magnitude(X: npt.NDArray[Any]) -> list[str]:
