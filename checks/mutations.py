@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -124,7 +125,7 @@ def _check(number: int, mutant: Mutant, copy: Path, temporary: Path, report: Rep
 
 
 def _failed(copy: Path, tests: tuple[str, ...], cache: Path) -> str:
-    """The first test that fails, or "" if all pass."""
+    """The first test that fails, or "" if all pass; ends the check if they cannot be tried."""
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(copy / "src"), str(copy / "tests")]),
@@ -145,7 +146,8 @@ def _failed(copy: Path, tests: tuple[str, ...], cache: Path) -> str:
         return "it does not end"
     if done.returncode == 0:
         return ""
-    if done.returncode == 5:
-        raise SystemExit(f"There are no tests {' '.join(tests)}: bring the mutant up to date.")
-    told = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return told[0].split(" - ")[0].split("::", 1)[-1] if told else done.stdout[-200:]
+    told = [line for line in done.stdout.splitlines() if line.startswith("FAILED")]
+    # what cannot be imported or compiled says nothing about the tests
+    if done.returncode != 1 or not told or re.search("TypingError|LoweringError", told[0]):
+        raise SystemExit(f"{' '.join(tests)} could not be tried:\n{done.stdout[-2000:]}")
+    return told[0].split(" - ")[0].split("::", 1)[-1]

@@ -18,6 +18,8 @@ from sklearn.pipeline import make_pipeline
 
 from hostile import LEARNERS, make
 
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
 CASE = make(n=60, d=6)
 
 PROGRAM = """

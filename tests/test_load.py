@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 load = pytest.importorskip("checks.load", reason="the checks are not beside the tests")
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
 MEMORY: Callable[[int], tuple[float, float]] = load.memory_over
 
 
