@@ -26,14 +26,16 @@ CORE = (
     "tests/test_projections.py",
     "tests/test_losses.py",
     "tests/test_kernels_*.py",
-    "tests/test_solver*.py",
-    "tests/test_triplets_*.py",
+    "tests/test_solver_properties.py",
     "tests/test_logdet.py",
     "tests/test_metric.py",
-    "tests/test_estimators_*.py",
+    "tests/test_estimators_inputs.py",
+    "tests/test_estimators_notes.py",
+    "tests/test_estimators_lmnn.py",
     "tests/test_sklearn_contract.py",
-    "tests/test_files*.py",
-    "tests/test_tables*.py",
+    "tests/test_files.py",
+    "tests/test_files_export.py",
+    "tests/test_tables.py",
     "tests/test_commands.py",
 )
 SHOWN = ("numpy", "scipy", "scikit-learn", "numba")
@@ -90,21 +92,23 @@ def _check(which: str, folder: Path, tests: Sequence[str], report: Report) -> No
     _run(sys.executable, "-m", "venv", folder)
     _run(python, "-m", "pip", "install", "--quiet", "-c", constraints, f"{ROOT}[test]")
     files = [str(file.relative_to(ROOT)) for name in tests for file in sorted(ROOT.glob(name))]
-    done = subprocess.run(
-        [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files],
-        cwd=ROOT,
-        env={**_clean(), "NUMBA_CACHE_DIR": str(folder / "compiled")},
-        capture_output=True,
-        text=True,
-    )
-    (folder / "output.txt").write_text(done.stdout + done.stderr)
+    output = folder / "output.txt"
+    with output.open("w") as stream:
+        done = subprocess.run(
+            [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files],
+            cwd=ROOT,
+            env={**_clean(), "NUMBA_CACHE_DIR": str(folder / "compiled")},
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+        )
+    told = output.read_text().splitlines() or ["nothing was printed"]
     report.add(
         "versions",
         which=which,
         holds=done.returncode == 0,
-        summary=(done.stdout.splitlines() or ["nothing was printed"])[-1].strip("= "),
+        summary=told[-1].strip("= "),
         seconds=perf_counter() - started,
-        failed=[line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))],
+        failed=[line for line in told if line.startswith(("FAILED", "ERROR"))],
         **_installed(python),
     )
 
