@@ -100,6 +100,14 @@ def test_extreme_scales_that_are_accepted(factor: float, method: str) -> None:
     assert np.isfinite(literal.components_).all()
 
 
+@pytest.mark.parametrize("factor", [1e-3, 1e3])
+def test_the_ball_is_measured_in_the_units_of_the_rows(factor: float) -> None:
+    tight = small(radius=2.01, n_triplets=500).fit(X, Y)
+    assert np.linalg.norm(small(n_triplets=500).fit(X, Y).components_ - tight.components_) > 0.01
+    scaled = small(radius=2.01, n_triplets=500).fit(factor * X, Y)
+    np.testing.assert_allclose(factor * scaled.components_, tight.components_, rtol=1e-6, atol=1e-9)
+
+
 def variants(given: FloatArray) -> dict[str, Any]:
     doubled = np.zeros((2 * len(given), given.shape[1]))
     doubled[::2] = given
