@@ -79,7 +79,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "projections.py", "norm <= radius", "norm <= 2.0 * radius", "ball's bound", _PROJECTIONS
     ),
     # triplets and neighbours
-    Mutant("triplets/draw.py", "[labels] >= 2", "[labels] >= 1", "lonely anchors", _DRAW),
+    Mutant("triplets/rows.py", 'side="right"', 'side="left"', "lonely anchors", _DRAW),
     Mutant(
         "triplets/draw.py",
         "column_stack([anchors, near, far])",
@@ -89,8 +89,8 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "triplets/draw.py",
-        "rng.integers(len(self._candidates), size=count)",
-        "rng.integers(len(self._candidates) - 1, size=count)",
+        "rng.integers(n_usable(self._rows), size=count)",
+        "rng.integers(n_usable(self._rows) - 1, size=count)",
         "the last anchor is never drawn",
         _DRAW,
     ),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -70,8 +71,8 @@ def run(asked: argparse.Namespace, report: Report) -> None:
 def lowest(project: dict[str, Any] | None = None) -> list[str]:
     """Constraints that hold every requirement at the lowest version promised.
 
-    >>> lowest({"dependencies": ["numpy>=2.0"], "optional-dependencies": {"x": ["pandas>=2.2"]}})
-    ['numpy==2.0', 'pandas==2.2']
+    >>> lowest({"dependencies": ["numpy>=2.0"], "optional-dependencies": {"x": ["dask[a]>=2.2"]}})
+    ['numpy==2.0', 'dask==2.2']
     """
     if project is None:
         project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -80,7 +81,7 @@ def lowest(project: dict[str, Any] | None = None) -> list[str]:
     for name, requirements in extras.items():
         if name != "dev":  # linters are used, not required
             needed += [text for text in requirements if not text.startswith("calipers")]
-    return [text.replace(">=", "==") for text in needed]
+    return [re.sub(r"\[.*\]", "", text).replace(">=", "==") for text in needed]
 
 
 def _check(which: str, folder: Path, tests: Sequence[str], report: Report) -> None:
