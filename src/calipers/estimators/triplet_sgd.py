@@ -384,6 +384,8 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         if self.scale == "none":
             return 1.0
         squared = inputs.typical_far(X, triplets)
+        if squared:
+            inputs.check_extent(X, squared)
         return 1.0 / squared if squared else 1.0
 
     def _check_settings(self, rows: Rows) -> None:
