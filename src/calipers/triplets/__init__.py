@@ -9,6 +9,7 @@ _select    its compiled inner loop (loads numba, so imported when first needed)
 _descent   search by a k-d tree, where the data are of few dimensions in effect
 _tree      its compiled build and descent (imported when first needed)
 draw       triplets in portions: drawn from labels, or given by a user
+positives  triplets from pairs of query and positive, with mined hard negatives
 pairs      the two pairs of each triplet
 check      triplets or pairs given by a user
 ========== ====================================================================
@@ -25,6 +26,7 @@ from calipers.triplets.draw import (
     usable_anchors,
 )
 from calipers.triplets.pairs import PairsOfTriplets
+from calipers.triplets.positives import from_positives
 from calipers.triplets.search import nearest_same_and_other
 
 __all__ = [
@@ -35,6 +37,7 @@ __all__ = [
     "Source",
     "check_pairs",
     "check_triplets",
+    "from_positives",
     "nearest_same_and_other",
     "usable_anchors",
 ]
