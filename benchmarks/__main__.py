@@ -6,7 +6,18 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import growth, lmnn, mining, nca, profile, projections, rows, speed, startup
+from benchmarks import (
+    embeddings,
+    growth,
+    lmnn,
+    mining,
+    nca,
+    profile,
+    projections,
+    rows,
+    speed,
+    startup,
+)
 
 COMMANDS = {
     "speed": speed,
@@ -17,6 +28,7 @@ COMMANDS = {
     "lmnn": lmnn,
     "projections": projections,
     "profile": profile,
+    "embeddings": embeddings,
 }
 
 

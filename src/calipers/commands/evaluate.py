@@ -150,9 +150,9 @@ def _scores(
     """Score a map on the rows left out, searched for among those learned from."""
     from dataclasses import asdict
 
-    from calipers.evaluation import knn_error, retrieval_scores
-
     import numpy as np
+
+    from calipers.evaluation import knn_error, retrieval_scores
 
     known, new = mapped(fold.X_train), mapped(fold.X_test)
     n_neighbors, k = min(options.neighbors, len(known)), min(options.at, len(known))
