@@ -65,7 +65,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "download_all_examples": False,
     "show_signature": False,
-    "min_reported_time": 1e9,
+    "write_computation_times": False,
     "abort_on_example_error": True,
     "reset_modules": ("matplotlib",),
     "image_scrapers": ("matplotlib",),

@@ -10,13 +10,19 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxTranslator
 
 
+def _mathml(formula: str, *, as_block: bool = False) -> str:
+    # small fractions overlap in browsers without a font for mathematics
+    made: str = tex2mathml(formula.replace(r"\tfrac", r"\frac"), as_block=as_block)
+    return made
+
+
 def _inline(writer: SphinxTranslator, node: nodes.math) -> None:
-    writer.body.append(tex2mathml(node.astext()))
+    writer.body.append(_mathml(node.astext()))
     raise nodes.SkipNode
 
 
 def _block(writer: SphinxTranslator, node: nodes.math_block) -> None:
-    formula = tex2mathml(node.astext(), as_block=True)
+    formula = _mathml(node.astext(), as_block=True)
     writer.body.append(f'<div class="formula">{formula}</div>\n')
     raise nodes.SkipNode
 
