@@ -1,10 +1,11 @@
 """
-Five algorithms: updates, seconds, errors
-=========================================
+Five algorithms: updates and errors
+===================================
 
 The paper's algorithms see the same triplets and differ in when they change the metric: SGD at
 every triplet, Mini-SGD at every batch, the other three at random, the more probably the more
-there is to learn. A change costs an eigendecomposition, so that few changes are fast ones.
+there is to learn. A change costs an eigendecomposition, so that few changes save time. All of
+them learn nearly the same, from very different numbers of updates.
 """
 
 import matplotlib.pyplot as plt
@@ -25,9 +26,6 @@ for method, colour in zip(("sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd"), COL
     error = knn_error(metric.transform(X_train), y_train, metric.transform(X_test), y_test)
     print(f"{method:9}{metric.n_updates_:9,}{metric.n_projections_:13,}{100 * error:14.2f}")
     panel.plot(metric.triplet_curve_, metric.loss_curve_, color=colour, label=method)
-
-# %%
-# All of them learn nearly the same, from very different numbers of updates.
 panel.set_yscale("log")
 panel.set_xlabel("triplets seen")
 panel.set_ylabel("mean loss")
