@@ -16,7 +16,7 @@ from calipers.arrays import FloatArray, IndexArray
 from calipers.datasets import DatasetError, load, require
 from calipers.datasets.sources import sources_for
 from calipers.experiments.published import SIZES
-from calipers.triplets import DrawnTriplets
+from calipers.triplets import DrawnTriplets, RowsInMemory
 
 NAMES = tuple(SIZES)
 NEVER_READ = ("protein", "sensit", "rcv20")  # no file, or only a part of one
@@ -118,6 +118,8 @@ def triplets(data: Data, n_triplets: int, *, seed: int = 0) -> IndexArray:
     rows = np.arange(len(data.X))
     if data.name.endswith("stand-in") and len(rows) > MOST_SEARCHED:
         rows = np.sort(rng.permutation(len(rows))[:MOST_SEARCHED])
-    source = DrawnTriplets(data.X[rows], data.y[rows], n_triplets, n_neighbors=1, rng=rng)
+    source = DrawnTriplets(
+        RowsInMemory(data.X[rows], data.y[rows]), n_triplets, n_neighbors=1, rng=rng
+    )
     drawn: IndexArray = rows[next(source.portions(n_triplets))]
     return drawn

@@ -12,6 +12,7 @@ from calipers import TripletSGD
 from calipers.arrays import FloatArray
 from calipers.estimators import coordinates as module
 from calipers.estimators.coordinates import KINDS, best_coordinates, coordinates
+from calipers.triplets import RowsInMemory
 from walks import assert_same_matrix
 
 X, Y = load_iris(return_X_y=True)
@@ -25,14 +26,14 @@ def squared(rows: FloatArray, M: FloatArray) -> FloatArray:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_metric_pulled_back_measures_the_same(kind: str) -> None:
-    frame = coordinates(kind, X, Y)
+    frame = coordinates(kind, RowsInMemory(X, Y))
     M = np.cov(np.random.default_rng(0).standard_normal((4, 20)))
     np.testing.assert_allclose(squared(X, frame.pull_back(M)), squared(frame.of(X), M), rtol=1e-10)
 
 
 def test_features_have_unit_spread_and_constant_ones_stay() -> None:
     rows = np.column_stack([X, np.full(150, 7.0)])
-    mapped = coordinates("features", rows, Y).of(rows)
+    mapped = coordinates("features", RowsInMemory(rows, Y)).of(rows)
     np.testing.assert_allclose(mapped.std(axis=0), [1, 1, 1, 1, 0], atol=1e-12)
 
 
@@ -41,13 +42,13 @@ def test_classes_make_the_spread_within_them_round() -> None:
     labels = np.arange(20_000) % 2
     rows = rng.standard_normal((20_000, 3)) @ np.array([[5.0, 0, 0], [3, 1, 0], [0, 2, 0.1]])
     rows[:, 0] += 100.0 * labels
-    mapped = coordinates("classes", rows, labels).of(rows)
+    mapped = coordinates("classes", RowsInMemory(rows, labels)).of(rows)
     np.testing.assert_allclose(np.cov(mapped[labels == 0].T), np.eye(3), atol=0.05)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_learning_from_a_start_is_learning_in_its_coordinates(kind: str) -> None:
-    frame = coordinates(kind, X, Y)
+    frame = coordinates(kind, RowsInMemory(X, Y))
     inside = TripletSGD(**SETTINGS, start="identity").fit(frame.of(X), Y)
     fitted = TripletSGD(**SETTINGS, start=cast(Any, kind)).fit(X, Y)
     expected = frame.pull_back(inside.get_mahalanobis_matrix())
@@ -57,7 +58,8 @@ def test_learning_from_a_start_is_learning_in_its_coordinates(kind: str) -> None
 
 def test_float32_rows_stay_so() -> None:
     assert all(
-        coordinates(k, X.astype(np.float32), Y).of(X.astype(np.float32)).dtype == np.float32
+        coordinates(k, RowsInMemory(X.astype(np.float32), Y)).of(X.astype(np.float32)).dtype
+        == np.float32
         for k in KINDS
     )
 
@@ -68,7 +70,7 @@ def test_a_loud_feature_is_turned_down() -> None:
     rows = np.column_stack(
         [1e6 * rng.standard_normal(300), 1e-3 * (labels + 0.1 * rng.random(300))]
     )
-    assert best_coordinates(rows, labels).kind in ("features", "classes")
+    assert best_coordinates(RowsInMemory(rows, labels)).kind in ("features", "classes")
     fitted = TripletSGD(**SETTINGS).fit(rows, labels)
     assert fitted.start_ != "identity"
     images = fitted.transform(rows)
@@ -78,7 +80,7 @@ def test_a_loud_feature_is_turned_down() -> None:
 
 def test_wine_is_not_measured_by_proline_alone() -> None:
     rows, labels = load_wine(return_X_y=True)
-    assert best_coordinates(rows, labels).kind == "classes"
+    assert best_coordinates(RowsInMemory(rows, labels)).kind == "classes"
 
 
 def test_what_is_not_clearly_better_is_not_taken() -> None:
@@ -86,14 +88,12 @@ def test_what_is_not_clearly_better_is_not_taken() -> None:
     for seed in range(5):
         rng = np.random.default_rng(seed)
         rows, labels = rng.standard_normal((200, 5)), rng.integers(3, size=200)
-        assert best_coordinates(rows, labels).kind == "identity"
+        assert best_coordinates(RowsInMemory(rows, labels)).kind == "identity"
 
 
 def test_equal_distances_count_half() -> None:
     rows = np.array([[0.0], [0.0], [0.0], [0.0]])
-    wrong = module._wrong(
-        coordinates("identity", rows, None), rows, np.array([0, 0, 1, 1]), np.arange(4)
-    )
+    wrong = module._wrong(RowsInMemory(rows, np.array([0, 0, 1, 1])), np.arange(4))
     np.testing.assert_array_equal(wrong, [0.5, 0.5, 0.5, 0.5])
 
 
@@ -101,12 +101,12 @@ def test_many_rows_are_looked_at_in_part(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(module, "MOST_ROWS", 100)
     monkeypatch.setattr(module, "MOST_ANCHORS", 90)
     rows, labels = load_wine(return_X_y=True)
-    assert best_coordinates(rows, labels).kind == "classes"
+    assert best_coordinates(RowsInMemory(rows, labels)).kind == "classes"
 
 
 def test_classes_whose_rows_are_all_the_same() -> None:
     rows, labels = np.repeat(np.eye(3), 5, axis=0), np.repeat(np.arange(3), 5)
-    assert np.isfinite(coordinates("classes", rows, labels).of(rows)).all()
+    assert np.isfinite(coordinates("classes", RowsInMemory(rows, labels)).of(rows)).all()
 
 
 def test_triplets_have_no_classes() -> None:

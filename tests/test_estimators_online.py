@@ -15,7 +15,7 @@ from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators.inputs import DataWarning
 from calipers.evaluation import knn_error
 from calipers.metric import factor
-from calipers.triplets import DrawnTriplets
+from calipers.triplets import DrawnTriplets, RowsInMemory
 from data_folder import FOLDER, needs_data
 from plain import project
 from plain_online import pairs_of, plain_itml, plain_lego, plain_oasis
@@ -99,7 +99,7 @@ def streams(seed: int) -> list[np.random.Generator]:
 
 
 def drawn(n: int, rng: np.random.Generator) -> IndexArray:
-    return next(DrawnTriplets(X, Y, n, n_neighbors=1, rng=rng).portions(n))
+    return next(DrawnTriplets(RowsInMemory(X, Y), n, n_neighbors=1, rng=rng).portions(n))
 
 
 def limits(rng: np.random.Generator) -> dict[str, float]:

@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 from calipers import PAPER_SETTINGS, TripletSGD
 from calipers.arrays import FloatArray
 from calipers.evaluation import knn_error, knn_predict, split_error
-from calipers.triplets import DrawnTriplets
+from calipers.triplets import DrawnTriplets, RowsInMemory
 from plain import outer, plain_walk
 from walks import METHODS, assert_same_matrix
 
@@ -124,7 +124,7 @@ def test_paper_settings_are_the_plain_algorithm(method: str) -> None:
     fitted = TripletSGD(method, **settings, random_state=3).fit(X, Y)
     entropy = np.random.RandomState(3).randint(2**32, size=4, dtype=np.uint32).tolist()
     streams = [np.random.default_rng(s) for s in np.random.SeedSequence(entropy).spawn(3)]
-    source = DrawnTriplets(X, Y, 600, n_neighbors=1, rng=streams[0])
+    source = DrawnTriplets(RowsInMemory(X, Y), 600, n_neighbors=1, rng=streams[0])
     triplets = next(source.portions(600))
     b = 1 if method in ("sgd", "as-sgd") else 10
     W = None

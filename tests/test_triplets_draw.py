@@ -9,9 +9,11 @@ from calipers.arrays import FloatArray, IndexArray
 from calipers.triplets import (
     DrawnTriplets,
     GivenTriplets,
-    draw,
+    RowsInMemory,
+    n_usable,
     nearest_same_and_other,
-    usable_anchors,
+    rows,
+    usable,
 )
 
 
@@ -22,12 +24,13 @@ def blobs(n: int = 60, n_classes: int = 3) -> tuple[FloatArray, IndexArray]:
 
 def drawn(X: FloatArray, labels: IndexArray, n: int, *, n_neighbors: int, seed: int) -> IndexArray:
     rng = np.random.default_rng(seed)
-    source = DrawnTriplets(X, labels, n, n_neighbors=n_neighbors, rng=rng)
+    source = DrawnTriplets(RowsInMemory(X, labels), n, n_neighbors=n_neighbors, rng=rng)
     return np.concatenate(list(source.portions(n)))
 
 
 def test_usable_anchors_leave_out_classes_of_one_row() -> None:
-    assert usable_anchors(np.array([2, 0, 2, 1, 4, 4])).tolist() == [0, 2, 4, 5]
+    some = RowsInMemory(np.zeros((6, 1)), np.array([2, 0, 2, 1, 4, 4]))
+    assert usable(some, np.arange(n_usable(some))).tolist() == [0, 2, 4, 5]
 
 
 def test_one_neighbour_gives_the_nearest_rows_of_uniform_anchors() -> None:
@@ -81,7 +84,7 @@ def test_only_distinct_anchors_are_searched(monkeypatch: pytest.MonkeyPatch) -> 
         searched.append(anchors)
         return nearest_same_and_other(X, labels, anchors, **sizes)
 
-    monkeypatch.setattr(draw, "nearest_same_and_other", spy)
+    monkeypatch.setattr(rows, "nearest_same_and_other", spy)
     X, labels = blobs()
     triplets = drawn(X, labels, 30, n_neighbors=2, seed=3)
     assert len(searched) == 1
@@ -91,7 +94,7 @@ def test_only_distinct_anchors_are_searched(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("size", [1, 7, 64, 1000])
 def test_portions_do_not_change_the_triplets(size: int) -> None:
     X, labels = blobs()
-    source = DrawnTriplets(X, labels, 90, n_neighbors=3, rng=np.random.default_rng(4))
+    source = DrawnTriplets(RowsInMemory(X, labels), 90, n_neighbors=3, rng=np.random.default_rng(4))
     portions = list(source.portions(size))
     assert [len(p) for p in portions[:-1]] == [size] * (len(portions) - 1)
     np.testing.assert_array_equal(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.triplets import DrawnTriplets, nearest_same_and_other
+from calipers.triplets import DrawnTriplets, RowsInMemory, nearest_same_and_other
 
 
 def rows(n: int = 60) -> tuple[FloatArray, IndexArray]:
@@ -18,7 +18,7 @@ def rows(n: int = 60) -> tuple[FloatArray, IndexArray]:
 def drawn(n_triplets: int = 500, n_neighbors: int = 3, seed: int = 1) -> DrawnTriplets:
     X, labels = rows()
     rng = np.random.default_rng(seed)
-    return DrawnTriplets(X, labels, n_triplets, n_neighbors=n_neighbors, rng=rng)
+    return DrawnTriplets(RowsInMemory(X, labels), n_triplets, n_neighbors=n_neighbors, rng=rng)
 
 
 def whole(source: DrawnTriplets) -> IndexArray:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sklearn.covariance import oas
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.triplets import nearest_same_and_other, usable_anchors
+from calipers.triplets import Rows, n_usable, usable
 
 KINDS = ("identity", "features", "classes")
 MOST_ROWS = 20_000  # from which spreads are estimated
@@ -47,19 +47,20 @@ class Coordinates(NamedTuple):
         return np.asarray(self.factors.T @ M @ self.factors)
 
 
-def coordinates(kind: str, X: npt.NDArray[Any], labels: IndexArray | None) -> Coordinates:
+def coordinates(kind: str, rows: Rows) -> Coordinates:
     """Make coordinates of one kind; only "classes" needs labels."""
     if kind == "identity":
         return Coordinates(kind)
-    some = slice(None, None, -(-len(X) // MOST_ROWS))
-    rows = X[some].astype(np.float64)
-    spread = rows.std(axis=0)
+    n, d = rows.shape
+    some = np.arange(0, n, -(-n // MOST_ROWS))
+    sample = rows.take(some).astype(np.float64)
+    spread = sample.std(axis=0)
     factors = 1.0 / np.where(spread > 0.0, spread, 1.0)
-    if kind == "features" or labels is None:
+    if kind == "features":
         return Coordinates(kind, factors)
-    within = rows * factors
-    codes = labels[some]
-    sums = np.zeros((labels.max() + 1, X.shape[1]))
+    within = sample * factors
+    codes = rows.labels_of(some)
+    sums = np.zeros((len(rows.class_sizes), d))
     np.add.at(sums, codes, within)
     within -= (sums / np.maximum(np.bincount(codes, minlength=len(sums)), 1)[:, None])[codes]
     covariance, _ = oas(within, assume_centered=True)
@@ -70,34 +71,33 @@ def coordinates(kind: str, X: npt.NDArray[Any], labels: IndexArray | None) -> Co
     return Coordinates(kind, whitening * factors)
 
 
-def best_coordinates(X: npt.NDArray[Any], labels: IndexArray) -> Coordinates:
+def best_coordinates(rows: Rows) -> Coordinates:
     """Those in which the nearest neighbour is of one's own class most often.
 
     The given ones are kept unless others are better by more than chance: by twice the
     standard error of the difference, over the same anchors.
     """
-    anchors = usable_anchors(labels)
-    if len(anchors) > MOST_ANCHORS:  # evenly over the rows, which may be in order of class
-        anchors = anchors[np.linspace(0, len(anchors) - 1, MOST_ANCHORS).astype(np.intp)]
-    best = coordinates("identity", X, labels)
-    wrong = _wrong(best, X, labels, anchors)
+    n_anchors = n_usable(rows)
+    places = np.arange(min(n_anchors, MOST_ANCHORS))
+    if n_anchors > MOST_ANCHORS:  # evenly over the rows, which may be in order of class
+        places = np.linspace(0, n_anchors - 1, MOST_ANCHORS).astype(np.intp)
+    anchors = usable(rows, places)
+    best = coordinates("identity", rows)
+    wrong = _wrong(rows, anchors)
     least = 0.0
-    for kind in KINDS[1:] if X.shape[1] <= MOST_FEATURES else KINDS[1:2]:
-        other = coordinates(kind, X, labels)
-        gain = wrong - _wrong(other, X, labels, anchors)
+    for kind in KINDS[1:] if rows.shape[1] <= MOST_FEATURES else KINDS[1:2]:
+        other = coordinates(kind, rows)
+        gain = wrong - _wrong(rows.mapped(other.of), anchors)
         if gain.sum() > max(least, SURE * np.sqrt(np.sum(gain**2))):
             best, least = other, float(gain.sum())
     return best
 
 
-def _wrong(
-    coordinates: Coordinates, X: npt.NDArray[Any], labels: IndexArray, anchors: IndexArray
-) -> FloatArray:
+def _wrong(rows: Rows, anchors: IndexArray) -> FloatArray:
     """1 where an anchor's nearest row is of another class, half where one of its own is as near."""
-    rows = coordinates.of(X)
-    same, other = nearest_same_and_other(rows, labels, anchors, n_same=1, n_other=1)
+    same, other = rows.nearest(anchors, n_same=1, n_other=1)
+    given = rows.take(anchors).astype(np.float64)
     to_same, to_other = (
-        np.sum((rows[anchors].astype(np.float64) - rows[near[:, 0]]) ** 2, axis=1)
-        for near in (same, other)
+        np.sum((given - rows.take(near[:, 0])) ** 2, axis=1) for near in (same, other)
     )
     return np.asarray(0.5 * (to_other < to_same) + 0.5 * (to_other <= to_same))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,14 @@ from sklearn.callback import with_callbacks
 
 from calipers.estimators import inputs
 from calipers.estimators.from_triplets import AnyLearner, TripletLearner
-from calipers.triplets import GivenTriplets, PairsOfTriplets, Source, check_pairs
+from calipers.triplets import (
+    GivenTriplets,
+    PairsOfTriplets,
+    Rows,
+    RowsInMemory,
+    Source,
+    check_pairs,
+)
 
 _SAMPLE = 10_000  # random pairs whose distances tell what is near and what is far
 _PERCENTILES = (5, 95)
@@ -26,6 +33,7 @@ class PairLearner(TripletLearner[AnyLearner]):
 
     near_distance: float | None
     far_distance: float | None
+    _row_columns = 2
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     @with_callbacks  # type: ignore[untyped-decorator]
@@ -47,25 +55,26 @@ class PairLearner(TripletLearner[AnyLearner]):
             The fitted estimator.
         """
         started = perf_counter()
-        rows = inputs.dense_rows(self, X)
+        given = inputs.dense_rows(self, X)
+        rows = RowsInMemory(given)
         self._check_settings(rows)
-        source = GivenTriplets(check_pairs(pairs, y, len(rows)))
+        source = GivenTriplets(check_pairs(pairs, y, len(given)))
         _, *rngs = self._streams()
         self.mining_seconds_ = perf_counter() - started
-        return self._learn(rows, None, source, rngs)
+        return self._learn(rows, source, rngs, given=(given, None))
 
     def _examples(self, triplets: Source) -> Source:
         return PairsOfTriplets(triplets)
 
-    def _find_limits(self, X: npt.NDArray[Any], rng: np.random.Generator) -> tuple[float, float]:
+    def _find_limits(self, rows: Rows, rng: np.random.Generator) -> tuple[float, float]:
         """Squared distances up to which rows are near, and from which they are far.
 
         Those not set are percentiles of the squared distances between random rows that differ.
         """
-        n = len(X)
+        n = rows.shape[0]
         one = rng.integers(n, size=_SAMPLE)
         other = (one + 1 + rng.integers(n - 1, size=_SAMPLE)) % n
-        difference = X[one].astype(np.float64) - X[other]
+        difference = rows.take(one).astype(np.float64) - rows.take(other)
         squared = np.einsum("ij,ij->i", difference, difference)
         squared = squared[squared > 0.0]
         inputs.check_differences(float(np.median(squared)) if len(squared) else 0.0)

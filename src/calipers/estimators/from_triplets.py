@@ -7,10 +7,10 @@ A learner brings settings, and an object that is fed portions of triplets, see
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from time import perf_counter
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,12 +25,17 @@ from calipers.triplets import (
     LARGEST_PORTION,
     DrawnTriplets,
     GivenTriplets,
+    Rows,
+    RowsInMemory,
     Source,
     check_triplets,
 )
 
 MOST_TRIPLETS = 100_000  # the paper's number
 N_REPORTS = 100  # points of the loss curve and steps of a progress bar
+
+Given: TypeAlias = tuple[Any, Any]
+"""X and y as callbacks are shown them."""
 
 
 class CurvePoint(Protocol):
@@ -79,6 +84,7 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
     n_neighbors: int
     n_components: int | None
     random_state: int | np.random.RandomState | None
+    _row_columns = 3  # of an example
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     @with_callbacks  # type: ignore[untyped-decorator]
@@ -98,20 +104,10 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
             The fitted estimator.
         """
         started = perf_counter()
-        rows, labels_given = inputs.dense_labelled(self, X, y)
-        self._check_settings(rows)
-        owner = type(self).__name__
-        self.classes_, labels = inputs.encode_labels(owner, labels_given, takes_triplets=owner)
-        self.notes_ += inputs.check_neighbors(owner, self.n_neighbors, labels)
-        inputs.warn_lonely(self.classes_, labels)
-        triplet_rng, *rngs = self._streams()
-        rows = self._into_coordinates(rows, labels)
-        n_triplets = self.n_triplets or self._enough_triplets(rows)
-        source = DrawnTriplets(
-            rows, labels, n_triplets, n_neighbors=self.n_neighbors, rng=triplet_rng
-        )
-        self.mining_seconds_ = perf_counter() - started
-        return self._learn(rows, labels_given, self._examples(source), rngs)
+        given, labels_given = inputs.dense_labelled(self, X, y)
+        self.classes_, labels = np.unique(labels_given, return_inverse=True)
+        drawn = self._draw(RowsInMemory(given, labels), started)
+        return self._learn(*drawn, given=(given, labels_given))
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     @with_callbacks  # type: ignore[untyped-decorator]
@@ -131,29 +127,43 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
             The fitted estimator.
         """
         started = perf_counter()
-        rows = inputs.dense_rows(self, X)
+        given = inputs.dense_rows(self, X)
+        rows: Rows = RowsInMemory(given)
         self._check_settings(rows)
-        source = GivenTriplets(check_triplets(triplets, len(rows)))
-        rows = self._into_coordinates(rows, None)
+        source = GivenTriplets(check_triplets(triplets, len(given)))
+        rows = self._into_coordinates(rows)
         _, *rngs = self._streams()
         self.mining_seconds_ = perf_counter() - started
-        return self._learn(rows, None, self._examples(source), rngs)
+        return self._learn(rows, self._examples(source), rngs, given=(given, None))
+
+    def _draw(self, rows: Rows, started: float) -> tuple[Rows, Source, list[np.random.Generator]]:
+        """What to learn from labelled rows, wherever they are; ``classes_`` is known."""
+        owner = type(self).__name__
+        self._check_settings(rows)
+        inputs.check_classes(owner, self.classes_, rows.class_sizes, takes_triplets=owner)
+        self.notes_ += inputs.check_neighbors(owner, self.n_neighbors, rows.class_sizes)
+        # past this, fit and scikit-learn's two wrappers of it
+        inputs.warn_lonely(self.classes_, rows.class_sizes, stacklevel=5)
+        triplet_rng, *rngs = self._streams()
+        rows = self._into_coordinates(rows)
+        n_triplets = self.n_triplets or self._enough_triplets(rows)
+        source = DrawnTriplets(rows, n_triplets, n_neighbors=self.n_neighbors, rng=triplet_rng)
+        self.mining_seconds_ = perf_counter() - started
+        return rows, self._examples(source), rngs
 
     @abstractmethod
-    def _start(
-        self, X: npt.NDArray[Any], source: Source, rngs: list[np.random.Generator]
-    ) -> AnyLearner:
+    def _start(self, rows: Rows, source: Source, rngs: list[np.random.Generator]) -> AnyLearner:
         """A learner that has seen nothing yet; ``rngs`` are two streams of its own."""
 
     @abstractmethod
     def _metric(self, learner: AnyLearner) -> FloatArray:
         """M as learned so far."""
 
-    def _into_coordinates(self, X: npt.NDArray[Any], labels: IndexArray | None) -> npt.NDArray[Any]:
+    def _into_coordinates(self, rows: Rows) -> Rows:
         """Rows in the coordinates to learn in."""
-        return X
+        return rows
 
-    def _enough_triplets(self, X: npt.NDArray[Any]) -> int:
+    def _enough_triplets(self, rows: Rows) -> int:
         """How many to draw where no number was given."""
         return MOST_TRIPLETS
 
@@ -162,45 +172,45 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
         return triplets
 
     def _learn(
-        self,
-        X: npt.NDArray[Any],
-        y: npt.NDArray[Any] | None,
-        source: Source,
-        rngs: list[np.random.Generator],
+        self, rows: Rows, source: Source, rngs: list[np.random.Generator], *, given: Given
     ) -> Self:
         """Start a learner, feed it, and keep what it has learned."""
         started = perf_counter()
-        learner = self._start(X, source, rngs)
-        self._feed(learner, X, y, source)
+        learner = self._start(rows, source, rngs)
+        self._feed(learner, rows, source, given=given)
         self._set_fitted(learner)
         self.solve_seconds_ = perf_counter() - started
         return self
 
-    def _feed(
-        self,
-        learner: AnyLearner,
-        X: npt.NDArray[Any],
-        y: npt.NDArray[Any] | None,
-        source: Source,
-    ) -> None:
+    def _feed(self, learner: AnyLearner, rows: Rows, source: Source, *, given: Given) -> None:
         """Feed the learner portion by portion, whole batches only."""
         b = learner.batch_size
         size = min(LARGEST_PORTION, -(-len(source) // N_REPORTS))
         size = max(1, round(size / b)) * b
         n_reports = -(-(len(source) - len(source) % b) // size)
-        portions = zip(range(n_reports), source.portions(size), strict=False)
-        steps = (partial(learner.advance, X, portion) for _, portion in portions)
-        self._report(steps, n_reports, learner, X, y)
+        portions = zip(range(n_reports), self._portions(rows, source, size), strict=False)
+        steps = (partial(learner.advance, X, portion) for _, (X, portion) in portions)
+        self._report(steps, n_reports, learner, given=given)
+
+    def _portions(
+        self, rows: Rows, source: Source, size: int
+    ) -> Iterator[tuple[npt.NDArray[Any], IndexArray]]:
+        """Portions, and the arrays they are rows of; rows are fetched for many at a time."""
+        for examples in source.portions(size * max(1, LARGEST_PORTION // size)):
+            X, local = rows.local(examples, n_columns=self._row_columns)
+            for first in range(0, len(local), size):
+                yield X, local[first : first + size]
 
     def _report(
         self,
         steps: Iterable[Callable[[], object]],
         n_steps: int,
         learner: AnyLearner,
-        X: npt.NDArray[Any],
-        y: npt.NDArray[Any] | None,
+        *,
+        given: Given,
     ) -> bool:
         """Take the steps; a callback may look after each, and stop (then True is returned)."""
+        X, y = given
         context = self._init_callback_context(max_subtasks=n_steps)
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
 
@@ -238,7 +248,7 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
         children = np.random.SeedSequence(entropy.tolist()).spawn(3)
         return [np.random.default_rng(child) for child in children]
 
-    def _check_settings(self, X: npt.NDArray[Any]) -> None:
-        """Raise for settings that do not fit each other or X."""
-        self.notes_ = inputs.check_magnitude(X)
-        inputs.check_components(type(self).__name__, self.n_components, X.shape[1])
+    def _check_settings(self, rows: Rows) -> None:
+        """Raise for settings that do not fit each other or the rows."""
+        self.notes_ = inputs.check_magnitude(rows)
+        inputs.check_components(type(self).__name__, self.n_components, rows.shape[1])

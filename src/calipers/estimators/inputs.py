@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.validation import validate_data
 
 from calipers.arrays import IndexArray
-from calipers.triplets import usable_anchors
+from calipers.triplets import Rows
 
 LARGEST_VALUE = 1e75  # beyond it fourth powers of differences overflow float64
 SMALLEST_VALUE = 1e-75
@@ -82,12 +82,13 @@ def typical_far(X: npt.NDArray[Any], triplets: IndexArray) -> float:
     return squared
 
 
-def check_magnitude(X: npt.NDArray[Any]) -> list[str]:
+def check_magnitude(rows: Rows) -> list[str]:
     """Raise if a metric cannot be made of X's values; returns remarks about them.
 
     Remarks are sentences that explain a metric but need no warning.
     """
-    low, high = X.min(axis=0), X.max(axis=0)
+    n, d = rows.shape
+    low, high = rows.limits()
     largest = float(max(-low.min(), high.max()))
     if largest > LARGEST_VALUE:
         raise ValueError(
@@ -100,12 +101,13 @@ def check_magnitude(X: npt.NDArray[Any]) -> list[str]:
             f"multiply X so that its largest value is above {SMALLEST_VALUE:.0e}."
         )
     constant = np.flatnonzero(low == high)
-    if len(constant) == X.shape[1]:
+    if len(constant) == d:
         raise ValueError(
-            f"All {len(X)} rows of X are the same, so that there is no distance to learn: "
+            f"All {n} rows of X are the same, so that there is no distance to learn: "
             "check how X was made."
         )
-    return _on_constant(constant, X.shape[1]) + _on_repeated(X)
+    repeated = _on_repeated(rows.take(np.arange(n))) if n <= MOST_ROWS_COMPARED else []
+    return _on_constant(constant, d) + repeated
 
 
 def _on_constant(constant: IndexArray, n_features: int) -> list[str]:
@@ -119,39 +121,39 @@ def _on_constant(constant: IndexArray, n_features: int) -> list[str]:
 
 
 def _on_repeated(X: npt.NDArray[Any]) -> list[str]:
-    if len(X) > MOST_ROWS_COMPARED:
-        return []
     n_repeated = len(X) - len(np.unique(X, axis=0))
     if not n_repeated:
         return []
     return [f"{n_repeated} of {len(X)} rows repeat another row: they are neighbours at distance 0."]
 
 
-def encode_labels(
-    owner: str, y: npt.NDArray[Any], *, takes_triplets: str = "TripletSGD"
-) -> tuple[npt.NDArray[Any], IndexArray]:
-    """Classes and the code of each row; raise unless triplets can be made of them.
+def check_classes(
+    owner: str,
+    classes: npt.NDArray[Any],
+    sizes: IndexArray,
+    *,
+    takes_triplets: str = "TripletSGD",
+) -> None:
+    """Raise unless triplets can be made of classes of these sizes.
 
     ``takes_triplets`` is the learner to be advised where labels cannot be learned from.
     """
-    classes, labels = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
             f"{owner} needs rows of at least 2 classes, got 1 class ({classes.tolist()[0]!r}): "
             "pass labels with more than one class, or your own triplets to "
             f"{takes_triplets}.fit_triplets."
         )
-    if len(usable_anchors(labels)) == 0:
+    if sizes.max() == 1:
         raise ValueError(
-            f"{owner} needs a class with at least 2 rows, but each of the {len(y)} rows has a "
+            f"{owner} needs a class with at least 2 rows, but each of the {len(sizes)} rows has a "
             "class of its own: pass labels that repeat (classes, not targets or ids)."
         )
-    return classes, labels
 
 
-def warn_lonely(classes: npt.NDArray[Any], labels: IndexArray) -> None:
+def warn_lonely(classes: npt.NDArray[Any], sizes: IndexArray, *, stacklevel: int) -> None:
     """Say once which classes have one row and so are no anchors."""
-    lonely = classes[np.bincount(labels) == 1]
+    lonely = classes[sizes == 1]
     if len(lonely):
         some = ", ".join(repr(c) for c in lonely[:3].tolist()) + (
             ", ..." if len(lonely) > 3 else ""
@@ -160,20 +162,19 @@ def warn_lonely(classes: npt.NDArray[Any], labels: IndexArray) -> None:
             f"{len(lonely)} of {len(classes)} classes have one row only ({some}): they have no "
             "near row, so they serve as far rows only.",
             DataWarning,
-            stacklevel=5,  # past fit and scikit-learn's two wrappers of it
+            stacklevel=stacklevel + 1,
         )
 
 
-def check_neighbors(owner: str, n_neighbors: int, labels: IndexArray) -> list[str]:
+def check_neighbors(owner: str, n_neighbors: int, sizes: IndexArray) -> list[str]:
     """Raise if X has fewer rows than neighbours; returns a remark if classes have."""
-    n_rows = len(labels)
+    n_rows = int(sizes.sum())
     if n_neighbors >= n_rows:
         raise ValueError(
             f"{owner} was asked for n_neighbors={n_neighbors} nearest rows, but X has {n_rows} "
             f"rows, {n_rows - 1} beside the anchor: lower n_neighbors to at most {n_rows - 1}, "
             "or pass more rows."
         )
-    sizes = np.bincount(labels)
     n_small = np.count_nonzero(sizes <= n_neighbors)
     if not n_small:
         return []

@@ -14,8 +14,9 @@ from sklearn.utils._param_validation import Interval
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators.from_pairs import PairLearner
+from calipers.estimators.from_triplets import Given
 from calipers.logdet import CyclicSolver
-from calipers.triplets import Source
+from calipers.triplets import Rows, Source
 
 
 class ITML(PairLearner[CyclicSolver]):
@@ -132,23 +133,15 @@ class ITML(PairLearner[CyclicSolver]):
         self.n_components = n_components
         self.random_state = random_state
 
-    def _start(
-        self, X: npt.NDArray[Any], source: Source, rngs: list[np.random.Generator]
-    ) -> CyclicSolver:
-        near, far = self._find_limits(X, rngs[1])
+    def _start(self, rows: Rows, source: Source, rngs: list[np.random.Generator]) -> CyclicSolver:
+        near, far = self._find_limits(rows, rngs[1])
         limits = {1: near, -1: far}
-        return CyclicSolver(float(self.slack_weight), limits, X.shape[1])
+        return CyclicSolver(float(self.slack_weight), limits, rows.shape[1])
 
-    def _feed(
-        self,
-        solver: CyclicSolver,
-        X: npt.NDArray[Any],
-        y: npt.NDArray[Any] | None,
-        source: Source,
-    ) -> None:
+    def _feed(self, solver: CyclicSolver, rows: Rows, source: Source, *, given: Given) -> None:
         """Pass over all pairs until the dual variables stay as they are."""
-        (pairs,) = source.portions(len(source))
-        stopped = self._report(self._passes(solver, X, pairs), self.max_iter, solver, X, y)
+        X, pairs = next(self._portions(rows, source, len(source)))
+        stopped = self._report(self._passes(solver, X, pairs), self.max_iter, solver, given=given)
         self.converged_ = solver.change <= self.tol
         if not self.converged_ and not stopped:
             warnings.warn(

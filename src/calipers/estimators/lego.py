@@ -6,14 +6,13 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils._param_validation import Interval
 
 from calipers.arrays import FloatArray
 from calipers.estimators.from_pairs import PairLearner
 from calipers.logdet import PairSolver
 from calipers.steps import TowardsTarget
-from calipers.triplets import Source
+from calipers.triplets import Rows, Source
 
 
 class LEGO(PairLearner[PairSolver]):
@@ -128,11 +127,9 @@ class LEGO(PairLearner[PairSolver]):
         self.n_components = n_components
         self.random_state = random_state
 
-    def _start(
-        self, X: npt.NDArray[Any], source: Source, rngs: list[np.random.Generator]
-    ) -> PairSolver:
-        near, far = self._find_limits(X, rngs[1])
-        return PairSolver(TowardsTarget(near, far, float(self.learning_rate)), X.shape[1])
+    def _start(self, rows: Rows, source: Source, rngs: list[np.random.Generator]) -> PairSolver:
+        near, far = self._find_limits(rows, rngs[1])
+        return PairSolver(TowardsTarget(near, far, float(self.learning_rate)), rows.shape[1])
 
     def _metric(self, solver: PairSolver) -> FloatArray:
         return solver.A

@@ -24,6 +24,7 @@ from calipers.estimators import inputs
 from calipers.estimators.large_margin import Frame, LargeMargin, Value
 from calipers.metric import MahalanobisMixin, factor
 from calipers.threads import single_threaded_blas
+from calipers.triplets import RowsInMemory
 
 _MEMORY = 10  # pairs of steps and changes of the gradient that L-BFGS remembers
 _MOST_TRIALS = 50  # of step lengths along one direction
@@ -227,12 +228,14 @@ class LMNN(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
         started = perf_counter()
         owner = type(self).__name__
         rows, labels_given = inputs.dense_labelled(self, X, y)
-        self.notes_ = inputs.check_magnitude(rows)
+        self.notes_ = inputs.check_magnitude(RowsInMemory(rows))
         inputs.check_differences(float(np.ptp(rows, axis=0).max()) ** 2)
         inputs.check_components(owner, self.n_components, rows.shape[1])
-        self.classes_, labels = inputs.encode_labels(owner, labels_given)
-        inputs.check_neighbors(owner, self.n_neighbors, labels)
-        inputs.warn_lonely(self.classes_, labels)
+        self.classes_, labels = np.unique(labels_given, return_inverse=True)
+        sizes = np.bincount(labels)
+        inputs.check_classes(owner, self.classes_, sizes)
+        inputs.check_neighbors(owner, self.n_neighbors, sizes)
+        inputs.warn_lonely(self.classes_, sizes, stacklevel=4)  # past scikit-learn's wrappers
         _warn_small(self.n_neighbors, self.classes_, labels)
         with single_threaded_blas():
             problem = LargeMargin(

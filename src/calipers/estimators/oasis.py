@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval
 from calipers.arrays import FloatArray
 from calipers.bilinear import BilinearSolver
 from calipers.estimators.from_triplets import TripletLearner
-from calipers.triplets import Source
+from calipers.triplets import Rows, Source
 
 
 class OASIS(TripletLearner[BilinearSolver]):
@@ -122,10 +122,8 @@ class OASIS(TripletLearner[BilinearSolver]):
         rows = self._check_pairs(pairs)
         return np.asarray(np.einsum("ni,ni->n", rows[:, 0] @ self.similarity_, rows[:, 1]))
 
-    def _start(
-        self, X: npt.NDArray[Any], source: Source, rngs: list[np.random.Generator]
-    ) -> BilinearSolver:
-        return BilinearSolver(float(self.aggressiveness), X.shape[1])
+    def _start(self, rows: Rows, source: Source, rngs: list[np.random.Generator]) -> BilinearSolver:
+        return BilinearSolver(float(self.aggressiveness), rows.shape[1])
 
     def _metric(self, solver: BilinearSolver) -> FloatArray:
         """The symmetric part; its factor leaves negative eigenvalues out."""

@@ -6,7 +6,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils._param_validation import Interval
 
 from calipers import recipes
@@ -14,7 +13,7 @@ from calipers.arrays import FloatArray
 from calipers.estimators import inputs
 from calipers.estimators.from_triplets import TripletLearner
 from calipers.solver import Solver
-from calipers.triplets import Source
+from calipers.triplets import Rows, Source
 
 
 class SPML(TripletLearner[Solver]):
@@ -114,16 +113,14 @@ class SPML(TripletLearner[Solver]):
         self.n_components = n_components
         self.random_state = random_state
 
-    def _start(
-        self, X: npt.NDArray[Any], source: Source, rngs: list[np.random.Generator]
-    ) -> Solver:
+    def _start(self, rows: Rows, source: Source, rngs: list[np.random.Generator]) -> Solver:
         inputs.check_batches(type(self).__name__, len(source), self.batch_size)
-        inputs.typical_far(X, next(source.portions(1000)))
+        inputs.typical_far(*rows.local(next(source.portions(1000)), n_columns=self._row_columns))
         recipe = recipes.spml(
             ridge=float(self.ridge), margin=float(self.margin), batch_size=int(self.batch_size)
         )
         accept_rng, pick_rng = rngs
-        return Solver(recipe, X.shape[1], accept_rng=accept_rng, pick_rng=pick_rng)
+        return Solver(recipe, rows.shape[1], accept_rng=accept_rng, pick_rng=pick_rng)
 
     def _metric(self, solver: Solver) -> FloatArray:
         return solver.last

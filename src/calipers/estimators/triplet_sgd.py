@@ -22,7 +22,7 @@ from calipers.projections import AtOnce, Never, OnlyOnce, Rule
 from calipers.sampling import ByGradientNorm, ByRunningNorm, NormRule, largest_norm
 from calipers.solver import Recipe, Solver
 from calipers.theory import Theory
-from calipers.triplets import LARGEST_PORTION, Source
+from calipers.triplets import LARGEST_PORTION, Rows, Source
 
 METHODS = ("sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd")
 CHEAP_UPDATES = 48  # up to this many features an update costs little more than to skip it
@@ -212,12 +212,11 @@ class TripletSGD(TripletLearner[Solver]):
             )
         return Theory(**self._theory_facts, delta=delta)
 
-    def _start(
-        self, X: npt.NDArray[Any], source: Source, rngs: list[np.random.Generator]
-    ) -> Solver:
+    def _start(self, rows: Rows, source: Source, rngs: list[np.random.Generator]) -> Solver:
         """A solver at the identity, in the units of the margin."""
         accept_rng, pick_rng = rngs
         first = next(source.portions(LARGEST_PORTION))
+        X, first = rows.local(first, n_columns=self._row_columns)
         unit = self._unit(X, first)
         automatic = "mini-sgd" if X.shape[1] <= CHEAP_UPDATES else "ha-sgd"
         self.method_ = automatic if self.method == "auto" else self.method
@@ -225,25 +224,27 @@ class TripletSGD(TripletLearner[Solver]):
         inputs.check_batches(type(self).__name__, len(source), recipe.batch_size)
         return Solver(recipe, X.shape[1], accept_rng=accept_rng, pick_rng=pick_rng, start=unit)
 
-    def _into_coordinates(self, X: npt.NDArray[Any], labels: IndexArray | None) -> npt.NDArray[Any]:
-        if labels is None and self.start == "classes":
+    def _into_coordinates(self, rows: Rows) -> Rows:
+        has_labels = len(rows.class_sizes) > 0
+        if not has_labels and self.start == "classes":
             raise ValueError(
                 "TripletSGD(start='classes') needs the classes of the rows, which fit_triplets is "
                 "not told: choose start='features' or 'identity'."
             )
         if self.start != "auto":
-            self._coordinates = coordinates(self.start, X, labels)
-        elif labels is None:
-            self._coordinates = coordinates("identity", X, None)
+            self._coordinates = coordinates(self.start, rows)
+        elif has_labels:
+            self._coordinates = best_coordinates(rows)
         else:
-            self._coordinates = best_coordinates(X, labels)
+            self._coordinates = coordinates("identity", rows)
         self.start_ = self._coordinates.kind
-        return self._coordinates.of(X)
+        return rows if self.start_ == "identity" else rows.mapped(self._coordinates.of)
 
-    def _enough_triplets(self, X: npt.NDArray[Any]) -> int:
-        if X.shape[1] <= CHEAP_UPDATES:
+    def _enough_triplets(self, rows: Rows) -> int:
+        n, d = rows.shape
+        if d <= CHEAP_UPDATES:
             return MOST_TRIPLETS
-        return min(MOST_TRIPLETS, TRIPLETS_PER_ROW * len(X))
+        return min(MOST_TRIPLETS, TRIPLETS_PER_ROW * n)
 
     def _metric(self, solver: Solver) -> FloatArray:
         return self._coordinates.pull_back(solver.average if self.average else solver.last)
@@ -322,9 +323,9 @@ class TripletSGD(TripletLearner[Solver]):
         squared = inputs.typical_far(X, triplets)
         return 1.0 / squared if squared else 1.0
 
-    def _check_settings(self, X: npt.NDArray[Any]) -> None:
+    def _check_settings(self, rows: Rows) -> None:
         owner = type(self).__name__
         inputs.check_name(owner, "method", self.method, ("auto", *METHODS))
-        super()._check_settings(X)
+        super()._check_settings(rows)
         of = "trace" if self.projection == "never" else "norm"
-        inputs.check_radius(owner, self.radius, X.shape[1], of=of)
+        inputs.check_radius(owner, self.radius, rows.shape[1], of=of)

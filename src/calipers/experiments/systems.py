@@ -111,10 +111,11 @@ def draw_triplets(
     data: Split, *, seed: int, n_triplets: int = PAPER_TRIPLETS
 ) -> tuple[IndexArray, float]:
     """Draw the triplets that all learners of a run share; also return the seconds it took."""
-    from calipers.triplets import DrawnTriplets
+    from calipers.triplets import DrawnTriplets, RowsInMemory
 
     started = perf_counter()
     rng = SYSTEMS["sgd"].make(seed=seed)._streams()[0]
-    source = DrawnTriplets(data.X_train, data.y_train, n_triplets, n_neighbors=1, rng=rng)
+    rows = RowsInMemory(data.X_train, data.y_train)
+    source = DrawnTriplets(rows, n_triplets, n_neighbors=1, rng=rng)
     triplets = next(source.portions(n_triplets))
     return triplets, perf_counter() - started

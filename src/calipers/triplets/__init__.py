@@ -8,6 +8,7 @@ _product   search by matrix products that rule rows out
 _select    its compiled inner loop (loads numba, so imported when first needed)
 _descent   search by a k-d tree, where the data are of few dimensions in effect
 _tree      its compiled build and descent (imported when first needed)
+rows       rows and their classes, wherever they are
 draw       triplets in portions: drawn from labels, or given by a user
 positives  triplets from pairs of query and positive, with mined hard negatives
 pairs      the two pairs of each triplet
@@ -23,10 +24,10 @@ from calipers.triplets.draw import (
     DrawnTriplets,
     GivenTriplets,
     Source,
-    usable_anchors,
 )
 from calipers.triplets.pairs import PairsOfTriplets
 from calipers.triplets.positives import from_positives
+from calipers.triplets.rows import RowMap, Rows, RowsInMemory, n_usable, usable
 from calipers.triplets.search import nearest_same_and_other
 
 __all__ = [
@@ -34,10 +35,14 @@ __all__ = [
     "DrawnTriplets",
     "GivenTriplets",
     "PairsOfTriplets",
+    "RowMap",
+    "Rows",
+    "RowsInMemory",
     "Source",
     "check_pairs",
     "check_triplets",
     "from_positives",
+    "n_usable",
     "nearest_same_and_other",
-    "usable_anchors",
+    "usable",
 ]

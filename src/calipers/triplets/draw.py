@@ -8,24 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from calipers.arrays import IndexArray
-from calipers.triplets.search import nearest_same_and_other
+from calipers.triplets.rows import Rows, n_usable, usable
 
 LARGEST_PORTION = 65_536
-
-
-def usable_anchors(labels: IndexArray) -> IndexArray:
-    """Row numbers whose class has another member, in ascending order.
-
-    >>> usable_anchors(np.array([0, 1, 0, 2, 0]))
-    array([0, 2, 4])
-    """
-    return np.flatnonzero(np.bincount(labels)[labels] >= 2)
 
 
 class Source(Protocol):
@@ -69,32 +59,22 @@ class DrawnTriplets:
 
     Examples
     --------
-    >>> X = np.array([[0.0], [1.0], [3.0], [4.0]])
-    >>> labels = np.array([0, 0, 1, 1])
-    >>> source = DrawnTriplets(X, labels, 3, n_neighbors=1, rng=np.random.default_rng(0))
+    >>> from calipers.triplets import RowsInMemory
+    >>> rows = RowsInMemory(np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([0, 0, 1, 1]))
+    >>> source = DrawnTriplets(rows, 3, n_neighbors=1, rng=np.random.default_rng(0))
     >>> next(source.portions(3)).tolist()
     [[3, 2, 1], [3, 2, 1], [0, 1, 2]]
     """
 
     def __init__(
-        self,
-        X: npt.NDArray[Any],
-        labels: IndexArray,
-        n_triplets: int,
-        *,
-        n_neighbors: int,
-        rng: np.random.Generator,
+        self, rows: Rows, n_triplets: int, *, n_neighbors: int, rng: np.random.Generator
     ) -> None:
         self.n_triplets = n_triplets
+        self._rows = rows
         self._streams = rng.spawn(3)
-        self._candidates = usable_anchors(labels)
-        drawn = np.zeros(len(labels), dtype=np.bool_)
-        for anchors in self._anchors(LARGEST_PORTION, deepcopy(self._streams[0])):
-            drawn[anchors] = True
-        distinct = np.flatnonzero(drawn)
-        self._position = np.cumsum(drawn) - 1
-        self._same, self._other = nearest_same_and_other(
-            X, labels, distinct, n_same=n_neighbors, n_other=n_neighbors
+        self._distinct = _distinct(self._anchors(LARGEST_PORTION, deepcopy(self._streams[0])))
+        self._same, self._other = rows.nearest(
+            self._distinct, n_same=n_neighbors, n_other=n_neighbors
         )
 
     def __len__(self) -> int:
@@ -104,15 +84,26 @@ class DrawnTriplets:
         """All triplets in order, ``size`` at a time."""
         anchor_rng, near_rng, far_rng = deepcopy(self._streams)
         for anchors in self._anchors(size, anchor_rng):
-            rows = self._position[anchors]
-            near = _choose(self._same[rows], near_rng)
-            far = _choose(self._other[rows], far_rng)
+            places = np.searchsorted(self._distinct, anchors)
+            near = _choose(self._same[places], near_rng)
+            far = _choose(self._other[places], far_rng)
             yield np.column_stack([anchors, near, far])
 
     def _anchors(self, size: int, rng: np.random.Generator) -> Iterator[IndexArray]:
         for first in range(0, self.n_triplets, size):
             count = min(size, self.n_triplets - first)
-            yield self._candidates[rng.integers(len(self._candidates), size=count)]
+            yield usable(self._rows, rng.integers(n_usable(self._rows), size=count))
+
+
+def _distinct(portions: Iterator[IndexArray]) -> IndexArray:
+    """The numbers met, ascending; little more is held at a time than these and a portion."""
+    known, others, n_others = np.empty(0, dtype=np.intp), list[IndexArray](), 0
+    for portion in portions:
+        others.append(np.unique(portion))
+        n_others += len(others[-1])
+        if n_others > len(known) + LARGEST_PORTION:
+            known, others, n_others = np.unique(np.concatenate([known, *others])), [], 0
+    return np.unique(np.concatenate([known, *others]))
 
 
 def _choose(nearest: IndexArray, rng: np.random.Generator) -> IndexArray:
