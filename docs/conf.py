@@ -70,4 +70,5 @@ sphinx_gallery_conf = {
     "reset_modules": ("matplotlib",),
     "image_scrapers": ("matplotlib",),
     "image_srcset": ["2x"],
+    "capture_repr": (),
 }

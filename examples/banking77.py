@@ -82,6 +82,9 @@ def tfidf(train: list[str], test: list[str]) -> npt.NDArray[np.float32]:
 # %%
 # Learn, and search
 # -----------------
+# The settings are those that did best on a fifth of the training part that was left out: an
+# update at every batch learns more than the default does, and takes longer; neighbours from
+# farther away teach the shape of a whole intent.
 def main() -> None:
     """Print a table: one line for each way to compare questions."""
     parser = argparse.ArgumentParser(description="A metric for the questions of Banking77.")
@@ -100,15 +103,14 @@ def main() -> None:
     X_train, X_test = X[: len(train)], X[len(train) :]
 
     started = perf_counter()
-    metric = calipers.TripletSGD(random_state=0).fit(X_train, y_train)
+    metric = calipers.TripletSGD("mini-sgd", n_triplets=50_000, n_neighbors=20, random_state=0)
+    metric.fit(X_train, y_train)
     seconds = perf_counter() - started
-    short = calipers.TripletSGD(n_components=64, random_state=0).fit(X_train, y_train)
-    pca = PCA(64, random_state=0).fit(X_train)
     ways = {
         "cosine": lambda rows: rows,
-        "PCA": pca.transform,
+        "PCA": PCA(64, random_state=0).fit(X_train).transform,
         "learned": metric.transform,
-        "learned, 64": short.transform,
+        "learned, 64": lambda rows: rows @ metric.components_[:64].T,  # as n_components=64
     }
     print(f"learned from {len(X_train):,} x {X_train.shape[1]} in {seconds:.1f} s\n")
     print(f"{'':14}{'dims':>5}{'3-NN acc.':>11}{'recall@10':>11}{'prec.@10':>10}{'MAP':>7}")
