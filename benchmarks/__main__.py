@@ -12,6 +12,7 @@ from benchmarks import (
     lmnn,
     mining,
     nca,
+    outofcore,
     profile,
     projections,
     rows,
@@ -29,6 +30,7 @@ COMMANDS = {
     "projections": projections,
     "profile": profile,
     "embeddings": embeddings,
+    "outofcore": outofcore,
 }
 
 

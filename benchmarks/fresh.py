@@ -76,6 +76,44 @@ def two_fits(*, method: str, n_rows: int, n_features: int) -> Row:
     return {"first_seconds": seconds[0], "second_seconds": seconds[1]}
 
 
+def out_of_core(*, folder: str, n_triplets: int, command: bool) -> Row:
+    """Peak memory of a fit on a mapped file, by the library or by the command line."""
+    import resource
+    from pathlib import Path
+
+    import numpy as np
+
+    import calipers
+    from calipers.cli import main as run_command
+
+    def peak() -> float:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+    X, y = Path(folder, "X.npy"), Path(folder, "y.npy")
+    calipers.TripletSGD(n_triplets=500, random_state=0).fit(
+        np.random.default_rng(0).random((300, 8)), np.arange(300) % 3
+    )
+    before = peak()
+    if command:
+        metric = Path(folder, "metric.safetensors")
+        words = ["fit", str(X), "--label", str(y), "-o", str(metric), "--triplets", str(n_triplets)]
+        if run_command([*words, "--quiet"]) != 0:
+            raise FreshProcessError("calipers fit failed")
+        facts = calipers.load(metric).facts_
+        mining, solving = facts["mining_seconds_"], facts["solve_seconds_"]
+    else:
+        model = calipers.TripletSGD(n_triplets=n_triplets, random_state=0)
+        model.fit(np.load(X, mmap_mode="r"), np.load(y))
+        mining, solving = model.mining_seconds_, model.solve_seconds_
+    return {
+        "file_megabytes": X.stat().st_size / 1e6,
+        "mining_seconds": mining,
+        "solve_seconds": solving,
+        "peak_megabytes": peak(),
+        "above_megabytes": peak() - before,
+    }
+
+
 def nca(
     *, name: str, data_dir: str | None, split: int, cap: float, standardise: bool, threads: int
 ) -> Row:
@@ -97,7 +135,7 @@ def nca(
     }
 
 
-TASKS = {task.__name__: task for task in (fit_memory, two_fits, nca)}
+TASKS = {task.__name__: task for task in (fit_memory, two_fits, out_of_core, nca)}
 
 
 def main() -> None:

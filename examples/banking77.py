@@ -82,9 +82,9 @@ def tfidf(train: list[str], test: list[str]) -> npt.NDArray[np.float32]:
 # %%
 # Learn, and search
 # -----------------
-# The settings are those that did best on a fifth of the training part that was left out: an
-# update at every batch learns more than the default does, and takes longer; neighbours from
-# farther away teach the shape of a whole intent.
+# The settings were chosen on a fifth of the training part that was left out: an update at every
+# batch learns more than the default does, and takes longer; neighbours from farther away teach
+# the shape of a whole intent; the start is the cosine.
 def main() -> None:
     """Print a table: one line for each way to compare questions."""
     parser = argparse.ArgumentParser(description="A metric for the questions of Banking77.")
@@ -103,7 +103,9 @@ def main() -> None:
     X_train, X_test = X[: len(train)], X[len(train) :]
 
     started = perf_counter()
-    metric = calipers.TripletSGD("mini-sgd", n_triplets=50_000, n_neighbors=20, random_state=0)
+    metric = calipers.TripletSGD(
+        "mini-sgd", n_triplets=50_000, n_neighbors=20, start="identity", random_state=0
+    )
     metric.fit(X_train, y_train)
     seconds = perf_counter() - started
     ways = {

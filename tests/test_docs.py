@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 DOCS = Path(__file__).parents[1] / "docs"
-LISTED = ("calipers", "calipers.evaluation", "calipers.datasets")  # by __all__
+LISTED = ("calipers", "calipers.dask", "calipers.evaluation", "calipers.datasets")  # by __all__
 WHOLE = (  # every class and function that is defined there
     "calipers.plot",
     "calipers.recipes",

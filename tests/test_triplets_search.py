@@ -23,7 +23,7 @@ from calipers.triplets._descent import (
     search_by_tree,
     search_in_tree,
 )
-from calipers.triplets._product import AnchorBlock, Frame, error_bound, search_by_products
+from calipers.triplets._product import AnchorBlock, Anchors, Frame, error_bound, search_by_products
 
 Lists = tuple[IndexArray, IndexArray]
 
@@ -218,9 +218,11 @@ def test_a_row_whose_norm_overflows_float32_is_not_ruled_out() -> None:
 def test_tight_clusters_turn_to_float64_products() -> None:
     rng = np.random.default_rng(4)
     X = tight_clusters(rng, 6000, 20)
-    block = AnchorBlock(X, np.zeros(6000, np.intp), np.arange(100), Frame.of(X), (1, 0))
+    labels = np.zeros(6000, np.intp)
+    anchors = Anchors(X[:100], labels[:100], np.arange(100))
+    block = AnchorBlock(anchors, Frame.of(X), (1, 0))
     assert block.dtype is np.float32
-    block.search()
+    block.pass_by(X, labels)
     assert block.dtype is np.float64
 
 

@@ -139,7 +139,9 @@ def _plain_map(fold: _Fold, *, standardize: bool) -> Callable[[Any], Any]:
     """Rows as the learner is given them."""
     import numpy as np
 
-    spread = learners.spread_of(fold.X_train)
+    from calipers.mapped import spread_of
+
+    spread = spread_of(fold.X_train)
     unit = np.where(spread > 0, spread, 1.0) if standardize else np.ones(len(spread))
     return lambda X: X / unit
 

@@ -41,6 +41,7 @@ def run(options: argparse.Namespace) -> int:
 
     from calipers import files
     from calipers.experiments.progress import meter
+    from calipers.mapped import spread_of
 
     files.check_writable(options.output)
     estimator = learners.make(options)
@@ -57,9 +58,7 @@ def run(options: argparse.Namespace) -> int:
         )
     if data.names is not None:
         estimator.feature_names_in_ = np.array(data.names, dtype=object)
-    contents = files.contents_of(
-        estimator, feature_scale=learners.spread_of(data.X), label=data.label
-    )
+    contents = files.contents_of(estimator, feature_scale=spread_of(data.X), label=data.label)
     contents.facts["standardized"] = options.standardize
     files.write(contents, options.output)
     k, d = contents.components.shape

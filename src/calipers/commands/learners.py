@@ -13,7 +13,6 @@ from calipers.commands.style import at_least_two, count, remark, seed
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from calipers.arrays import FloatArray
     from calipers.tables.table import Chosen
 
 SGD = ("auto", "sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd")
@@ -106,13 +105,6 @@ def read_labelled(options: argparse.Namespace) -> Chosen:
     return chosen
 
 
-def spread_of(X: npt.NDArray[Any]) -> FloatArray:
-    """Return the standard deviation of each feature."""
-    import numpy as np
-
-    return np.asarray(np.std(X, axis=0, dtype=np.float64))
-
-
 def learn(
     estimator: Any, X: npt.NDArray[Any], y: npt.NDArray[Any], *, source: str, standardize: bool
 ) -> tuple[Any, list[str]]:
@@ -126,12 +118,13 @@ def learn(
     import numpy as np
 
     from calipers.files import FileError
+    from calipers.mapped import divided, spread_of
 
     unit = np.ones(X.shape[1])
     if standardize:
         spread = spread_of(X)
         unit = np.where(spread > 0, spread, 1.0)
-        X = X / unit
+        X = divided(X, unit)
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

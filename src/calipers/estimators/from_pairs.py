@@ -12,11 +12,11 @@ from sklearn.callback import with_callbacks
 
 from calipers.estimators import inputs
 from calipers.estimators.from_triplets import AnyLearner, TripletLearner
+from calipers.estimators.given import given_rows
 from calipers.triplets import (
     GivenTriplets,
     PairsOfTriplets,
     Rows,
-    RowsInMemory,
     Source,
     check_pairs,
 )
@@ -55,10 +55,9 @@ class PairLearner(TripletLearner[AnyLearner]):
             The fitted estimator.
         """
         started = perf_counter()
-        given = inputs.dense_rows(self, X)
-        rows = RowsInMemory(given)
+        rows, given = given_rows(self, X)
         self._check_settings(rows)
-        source = GivenTriplets(check_pairs(pairs, y, len(given)))
+        source = GivenTriplets(check_pairs(pairs, y, rows.shape[0]))
         _, *rngs = self._streams()
         self.mining_seconds_ = perf_counter() - started
         return self._learn(rows, source, rngs, given=(given, None))

@@ -83,8 +83,8 @@ def _checked_matrix(path: Path, array: npt.NDArray[Any], name: str) -> npt.NDArr
             f"{path} has {name} of shape {array.shape} and type {array.dtype}: give numbers in "
             "rows and columns, at least one of each."
         )
-    if array.dtype.kind == "f" and array.dtype.itemsize in (4, 8):
-        return array
+    if isinstance(array, np.memmap) or (array.dtype.kind == "f" and array.dtype.itemsize in (4, 8)):
+        return array  # what is mapped is converted where it is read
     return array.astype(np.float64)
 
 

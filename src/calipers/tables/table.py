@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.files import FileError
+from calipers.mapped import blocks_of
 
 
 @dataclass(frozen=True)
@@ -158,13 +159,13 @@ class Table:
             kept[self._matrix_position(name, "--ignore")] = False
         if label is not None and labels is None:
             at = self._matrix_position(label, "--label")
-            labels = matrix[:, at]
+            labels = np.concatenate([np.array(block[:, at]) for _, block in blocks_of(matrix)])
             kept[at] = False
-            if not np.isfinite(np.asarray(labels, dtype=np.float64)).all():
+            if not np.isfinite(labels).all():
                 raise FileError(f"{self.source} has labels that are not finite: correct them.")
         if not kept.any():
             raise FileError(f"{self.source} has no column beside the label: give more columns.")
-        X = matrix if kept.all() else matrix[:, kept]
+        X = matrix[:, _as_slice(kept)]
         bad = first_gap(X)
         if bad is not None:
             row, column = bad
@@ -202,13 +203,18 @@ def first_gap(X: npt.NDArray[Any]) -> tuple[int, int] | None:
     """Row and column of the first value that is not finite, a block of rows at a time."""
     if X.dtype.kind != "f":
         return None
-    step = max(1, (1 << 22) // X.shape[1])
-    for start in range(0, len(X), step):
-        bad = ~np.isfinite(X[start : start + step])
+    for first, block in blocks_of(X):
+        bad = ~np.isfinite(block)
         if bad.any():
             row, column = divmod(int(bad.argmax()), X.shape[1])
-            return start + row, column
+            return first + row, column
     return None
+
+
+def _as_slice(kept: npt.NDArray[np.bool_]) -> slice | npt.NDArray[np.bool_]:
+    """Columns that lie side by side as a slice, which copies nothing of a mapped file."""
+    first, last = int(kept.argmax()), len(kept) - int(kept[::-1].argmax())
+    return slice(first, last) if kept[first:last].all() else kept
 
 
 def _as_labels(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -9,6 +9,8 @@ _select    its compiled inner loop (loads numba, so imported when first needed)
 _descent   search by a k-d tree, where the data are of few dimensions in effect
 _tree      its compiled build and descent (imported when first needed)
 rows       rows and their classes, wherever they are
+passing    the search while blocks of rows pass by
+disk       rows in a file
 draw       triplets in portions: drawn from labels, or given by a user
 positives  triplets from pairs of query and positive, with mined hard negatives
 pairs      the two pairs of each triplet
@@ -19,6 +21,7 @@ check      triplets or pairs given by a user
 from __future__ import annotations
 
 from calipers.triplets.check import check_pairs, check_triplets
+from calipers.triplets.disk import RowsOnDisk
 from calipers.triplets.draw import (
     LARGEST_PORTION,
     DrawnTriplets,
@@ -38,6 +41,7 @@ __all__ = [
     "RowMap",
     "Rows",
     "RowsInMemory",
+    "RowsOnDisk",
     "Source",
     "check_pairs",
     "check_triplets",

@@ -77,17 +77,31 @@ def search_by_products(
     lists, being exact, do not depend on where blocks end.
     """
     frame = Frame.of(X)
-    size = max(64, min(_MAX_ANCHORS, _BLOCK_ELEMENTS // max(X.shape[1], 1)))
-    rounds = -(-len(anchors) // (size * n_threads()))
-    blocks = np.array_split(anchors, max(rounds * n_threads(), 1))
 
     def search(block: IndexArray) -> tuple[IndexArray, IndexArray]:
-        found = AnchorBlock(X, labels, block, frame, (n_same, n_other)).search()
-        return found[0], found[1]
+        queries = Anchors(X[block], labels[block], block)
+        found = AnchorBlock(queries, frame, (n_same, n_other))
+        found.pass_by(X, labels)
+        return found.lists[0].numbers, found.lists[1].numbers
 
     with single_threaded_blas():
-        parts = spread(search, blocks)
+        parts = spread(search, anchor_blocks(anchors, X.shape[1]))
     return np.concatenate([same for same, _ in parts]), np.concatenate([far for _, far in parts])
+
+
+def anchor_blocks(anchors: IndexArray, n_features: int) -> list[IndexArray]:
+    """Anchors in blocks, as many for every core."""
+    size = max(64, min(_MAX_ANCHORS, _BLOCK_ELEMENTS // max(n_features, 1)))
+    rounds = -(-len(anchors) // (size * n_threads()))
+    return np.array_split(anchors, max(rounds * n_threads(), 1))
+
+
+class Anchors(NamedTuple):
+    """Rows whose neighbours are searched, their classes, and their numbers in X."""
+
+    rows: npt.NDArray[Any]
+    labels: IndexArray
+    numbers: IndexArray
 
 
 class AnchorBlock:
@@ -97,32 +111,27 @@ class AnchorBlock:
     rows to sum, as with clusters far tighter than the data are wide; then in float64.
     """
 
-    def __init__(
-        self,
-        X: npt.NDArray[Any],
-        labels: IndexArray,
-        anchors: IndexArray,
-        frame: Frame,
-        sizes: tuple[int, int],
-    ) -> None:
+    def __init__(self, anchors: Anchors, frame: Frame, sizes: tuple[int, int]) -> None:
         from calipers.triplets._select import empty_lists
 
-        self.X, self.labels, self.anchors, self.frame = X, labels, anchors, frame
-        self.rows = X[anchors].astype(np.float64, copy=False)
-        self.lists = empty_lists(len(anchors), sizes[0]), empty_lists(len(anchors), sizes[1])
-        self.take_products_in(np.float32 if X.shape[1] <= 2**16 else np.float64)
+        self.labels, self.numbers, self.frame = anchors.labels, anchors.numbers, frame
+        self.rows = np.ascontiguousarray(anchors.rows, dtype=np.float64)
+        n, d = self.rows.shape
+        self.lists = empty_lists(n, sizes[0]), empty_lists(n, sizes[1])
+        self.n_passed = 0
+        self.take_products_in(np.float32 if d <= 2**16 else np.float64)
 
     def take_products_in(self, dtype: type[np.floating[Any]]) -> None:
         """Choose the type of the products and set the limits of the lists accordingly."""
         from calipers.triplets._select import Bound, Queries, limited
 
-        d = self.X.shape[1]
+        d = self.rows.shape[1]
         error = error_bound(d, dtype)
         self.dtype = dtype
         self.placed = self.frame.place(self.rows, dtype)
         squared_norms = (1.0 - error) * _squared_norms(self.placed)
         squared_norms[~(squared_norms < _LARGEST_NORM)] = np.inf
-        self.queries = Queries(self.rows, self.anchors, squared_norms)
+        self.queries = Queries(self.rows, self.numbers, squared_norms)
         self.placed *= -2
         self.bound = Bound(
             squared_scale=self.frame.scale**2,
@@ -136,33 +145,33 @@ class AnchorBlock:
             limited(other, np.empty(len(other.limits), dtype), squared_norms, self.bound),
         )
 
-    def search(self) -> tuple[IndexArray, IndexArray]:
-        """Let all tiles pass and return the row numbers of both lists."""
-        n, d = self.X.shape
+    def pass_by(self, X: npt.NDArray[Any], labels: IndexArray, first_number: int = 0) -> None:
+        """Let all tiles of X pass, whose rows are numbered from ``first_number``."""
+        n, d = X.shape
         tile_size = max(64, min(_MAX_TILE, _BLOCK_ELEMENTS // max(d, 1)))
         n_kept = sum(nearest.numbers.shape[1] for nearest in self.lists)
         for start in range(0, n, tile_size):
-            stop = min(start + tile_size, n)
-            summed = self.offer(start, stop)
+            part = slice(start, min(start + tile_size, n))
+            summed = self.offer(X[part], labels[part], first_number + start)
             # rows that enter the lists in any order of rows are no sign of coarse products
-            share = _SUMMED_SHARE + 4 * n_kept / max(start, 1)
-            if self.dtype is np.float32 and summed > share * len(self.anchors) * (stop - start):
+            share = _SUMMED_SHARE + 4 * n_kept / max(self.n_passed, 1)
+            size = part.stop - part.start
+            if self.dtype is np.float32 and summed > share * len(self.rows) * size:
                 self.take_products_in(np.float64)
-        return self.lists[0].numbers, self.lists[1].numbers
+            self.n_passed += size
 
-    def offer(self, start: int, stop: int) -> int:
-        """Offer rows ``start`` to ``stop`` to all lists; return how many pairs were summed."""
+    def offer(self, X: npt.NDArray[Any], labels: IndexArray, first_number: int) -> int:
+        """Offer the rows of a tile to all lists; return how many pairs were summed."""
         from calipers.triplets._select import offer_tile
 
-        tile, placed, tile_labels = self.tile(start, stop)
-        own = self.labels[self.anchors]
+        tile, placed, tile_labels = self.tile(X, labels, first_number)
         same_columns = (
-            np.searchsorted(tile_labels, own, side="left"),
-            np.searchsorted(tile_labels, own, side="right"),
+            np.searchsorted(tile_labels, self.labels, side="left"),
+            np.searchsorted(tile_labels, self.labels, side="right"),
         )
         products = np.empty((_PRODUCT_ANCHORS, len(placed)), self.dtype)
         summed = 0
-        for first in range(0, len(self.anchors), _PRODUCT_ANCHORS):
+        for first in range(0, len(self.rows), _PRODUCT_ANCHORS):
             some = self.placed[first : first + _PRODUCT_ANCHORS]
             part = products[: len(some)]
             with np.errstate(invalid="ignore", over="ignore"):
@@ -171,19 +180,21 @@ class AnchorBlock:
             summed += offer_tile(part, first, tile, same_columns, self.queries, lists)
         return summed
 
-    def tile(self, start: int, stop: int) -> tuple[Tile, ProductArray, IndexArray]:
-        """Rows ``start`` to ``stop`` in class order, the same in the frame, and their labels."""
+    def tile(
+        self, X: npt.NDArray[Any], labels: IndexArray, first_number: int
+    ) -> tuple[Tile, ProductArray, IndexArray]:
+        """Rows in class order, the same in the frame, and their labels."""
         from calipers.triplets._select import Tile
 
-        order = np.argsort(self.labels[start:stop], kind="stable")
-        rows = self.X[start:stop][order].astype(np.float64, copy=False)
+        order = np.argsort(labels, kind="stable")
+        rows = X[order].astype(np.float64, copy=False)
         placed = self.frame.place(rows, self.dtype)
         with np.errstate(over="ignore", invalid="ignore"):
             norms = (1.0 - error_bound(rows.shape[1], self.dtype)) * _squared_norms(placed)
             norms = norms.astype(self.dtype)
         norms[~(norms < _LARGEST_NORM)] = -np.inf
-        tile = Tile(rows, start + order, norms)
-        return tile, placed, self.labels[start:stop][order]
+        tile = Tile(rows, first_number + order, norms)
+        return tile, placed, labels[order]
 
 
 def _squared_norms(placed: ProductArray) -> FloatArray:

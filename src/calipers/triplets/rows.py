@@ -8,6 +8,7 @@ the rows are or in which blocks they are read.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
@@ -18,6 +19,25 @@ from calipers.triplets.search import nearest_same_and_other
 
 RowMap: TypeAlias = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
 """A map of rows, each by itself: the image of a row must not depend on those beside it."""
+
+
+@dataclass(frozen=True)
+class Chain:
+    """One map after another."""
+
+    first: RowMap
+    second: RowMap
+
+    def __call__(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Rows through both."""
+        return self.second(self.first(rows))
+
+
+def chained(first: RowMap | None, second: RowMap) -> RowMap:
+    """``second`` after ``first``, if there is one."""
+    if first is None:
+        return second
+    return Chain(first, second)
 
 
 class Rows(Protocol):
@@ -129,3 +149,13 @@ def usable(rows: Rows, places: IndexArray) -> IndexArray:
 def n_usable(rows: Rows) -> int:
     """How many rows have another of their class."""
     return rows.shape[0] - len(rows.lonely)
+
+
+def gathered(
+    rows: Rows, examples: IndexArray, n_columns: int
+) -> tuple[npt.NDArray[Any], IndexArray]:
+    """Fetch the rows of examples, each once; and the examples as rows of what was fetched."""
+    numbers, places = np.unique(examples[:, :n_columns], return_inverse=True)
+    local = examples.copy()
+    local[:, :n_columns] = places.reshape(len(examples), n_columns)
+    return rows.take(numbers), local

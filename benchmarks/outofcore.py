@@ -1,0 +1,72 @@
+"""Peak memory and seconds of fits on files that do not fit into it.
+
+A file of rows is generated, then fitted in a fresh process: by the library on the mapped
+file, and by ``calipers fit`` on the NPY file. "peak MB" is the largest resident memory of
+that process, all libraries and pages of the file included; "above MB" is what the fit added.
+The fit is the default one but for the number of triplets.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from benchmarks import fresh
+from benchmarks.rows import Column, Report
+
+TABLES = {
+    "outofcore": [
+        Column("how", "how", width=12),
+        Column("rows", "n", ",", 11),
+        Column("d", "d", ",", 5),
+        Column("file MB", "file_megabytes", ",.0f"),
+        Column("triplets", "n_triplets", ",", 9),
+        Column("mining s", "mining_seconds", ".1f"),
+        Column("solve s", "solve_seconds", ".2f"),
+        Column("peak MB", "peak_megabytes", ",.0f"),
+        Column("above MB", "above_megabytes", ",.0f", 9),
+    ]
+}
+_BLOCK = 100_000
+_CLASSES = 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What may be asked."""
+    parser.add_argument("--n", type=int, default=10_000_000, help="rows (default: 10 million)")
+    parser.add_argument("--d", type=int, default=64, help="features (default: 64)")
+    parser.add_argument("--triplets", type=int, default=2000, help="default: %(default)s")
+    parser.add_argument("--folder", type=Path, help="where the file goes (default: $TMPDIR)")
+    parser.add_argument("--seconds", type=float, default=3600.0, help="cap of one fit")
+
+
+def run(asked: argparse.Namespace, report: Report) -> None:
+    """Generate, fit by both ways."""
+    with TemporaryDirectory(dir=asked.folder) as folder:
+        write_rows(Path(folder), asked.n, asked.d)
+        for how in ("fit", "calipers fit"):
+            row = fresh.call(
+                "out_of_core",
+                seconds=asked.seconds,
+                folder=folder,
+                n_triplets=asked.triplets,
+                command=how != "fit",
+            )
+            report.add("outofcore", how=how, n=asked.n, d=asked.d, n_triplets=asked.triplets, **row)
+
+
+def write_rows(folder: Path, n: int, d: int) -> None:
+    """Overlapping classes as X.npy, in float32, and y.npy."""
+    rng = np.random.default_rng(0)
+    centres = rng.standard_normal((_CLASSES, d), dtype=np.float32)
+    y = rng.integers(_CLASSES, size=n)
+    X = np.lib.format.open_memmap(folder / "X.npy", "w+", dtype=np.float32, shape=(n, d))
+    for first in range(0, n, _BLOCK):
+        labels = y[first : first + _BLOCK]
+        noise = rng.standard_normal((len(labels), d), dtype=np.float32)
+        X[first : first + _BLOCK] = noise + centres[labels]
+    X.flush()
+    np.save(folder / "y.npy", y)

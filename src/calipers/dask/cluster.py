@@ -1,0 +1,116 @@
+"""A client of a cluster, tasks with names that a dashboard shows, and waits that end."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from time import monotonic
+from typing import Any
+
+LONGEST_WITHOUT_WORKERS = 60.0  # seconds
+_LOOK_EVERY = 2.0  # seconds
+_MERGED_AT_ONCE = 8
+
+
+class ClusterError(RuntimeError):
+    """The cluster could not do what was asked; the sentence says what failed and why."""
+
+
+@contextmanager
+def client_of(given: Any) -> Iterator[Any]:
+    """The client given, or the one in use, or that of a local cluster while this is open."""
+    from distributed import Client, LocalCluster, default_client
+
+    if given is not None:
+        yield given
+        return
+    try:
+        yield default_client()
+        return
+    except ValueError:  # there is none
+        pass
+    with LocalCluster(dashboard_address=":0") as cluster, Client(cluster) as client:
+        yield client
+
+
+class Tasks:
+    """Tasks of one fit; all are told by their names and can be computed anew on any worker."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self._fit = secrets.token_hex(4)
+        self._count = 0
+
+    def key(self, name: str) -> str:
+        """A name of its own for a task, of which a dashboard shows the first part."""
+        self._count += 1
+        return f"calipers-{name}-{self._fit}-{self._count}"
+
+    def submit(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """A future; futures among the arguments are its dependencies."""
+        return self.client.submit(function, *arguments, key=self.key(name), pure=False)
+
+    def merged(self, name: str, merge: Callable[[list[Any]], Any], futures: list[Any]) -> Any:
+        """One future of all, by a tree of merges."""
+        while len(futures) > 1:
+            groups = [
+                futures[i : i + _MERGED_AT_ONCE] for i in range(0, len(futures), _MERGED_AT_ONCE)
+            ]
+            futures = [self.submit(name, merge, group) for group in groups]
+        return futures[0]
+
+    def results(self, futures: Sequence[Any], what: str = "a task") -> list[Any]:
+        """What the futures come to, in order.
+
+        Raises
+        ------
+        ClusterError
+            One of them failed, or there was no worker for a minute.
+        """
+        futures = list(futures)
+        self._wait(futures, what)
+        gathered: list[Any] = self.client.gather(futures)
+        return gathered
+
+    def _wait(self, futures: list[Any], what: str) -> None:
+        from distributed import wait
+
+        seen = monotonic()
+        while not _are_done(futures, what):
+            try:
+                with self.client.as_current():
+                    wait(futures, timeout=_LOOK_EVERY)
+            except TimeoutError:
+                if self.client.scheduler_info(n_workers=-1)["workers"]:
+                    seen = monotonic()
+                elif monotonic() - seen > LONGEST_WITHOUT_WORKERS:
+                    raise ClusterError(
+                        f"The cluster has had no worker for {LONGEST_WITHOUT_WORKERS:.0f} s while "
+                        f"{what} was waited for: start workers, then fit again."
+                    ) from None
+
+
+def _are_done(futures: list[Any], what: str) -> bool:
+    """Whether all are finished; raise for the first that never will be."""
+    for number, future in enumerate(futures):
+        if future.status in ("error", "cancelled", "lost"):
+            raise _failure(what, number, len(futures), future)
+    return all(future.status == "finished" for future in futures)
+
+
+def _failure(what: str, number: int, n: int, future: Any) -> ClusterError:
+    cause = future.exception() if future.status == "error" else None
+    where = f"{what} {number + 1} of {n}" if n > 1 else what
+    if cause is None:
+        return ClusterError(f"{where} was {future.status} before it was done: fit again.")
+    reason = " ".join(str(cause).split()) or "no reason given"
+    kind = type(cause).__name__
+    if kind == "KilledWorker":
+        reason = (
+            "each worker that tried it has died, most likely for want of memory: make partitions "
+            "smaller, or give workers more memory"
+        )
+    error = ClusterError(f"{where} failed ({kind}: {reason}).")
+    error.__cause__ = cause
+    return error
