@@ -47,6 +47,9 @@ def main() -> None:
 
     assert not doctest.testmod(calipers).failed
 
+    from calipers.dask import DaskTripletSGD
+
+    assert "pip install 'calipers[dask]'" in refusal(lambda: DaskTripletSGD().fit(X, y))
     metric = calipers.load("metric.safetensors")
     assert "pip install 'calipers[onnx]'" in refusal(metric.to_onnx)
     assert "pip install 'calipers[faiss]'" in refusal(metric.to_faiss)

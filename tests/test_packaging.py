@@ -9,15 +9,23 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
+from calipers.dask import DaskTripletSGD
+
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-NAMES = {"scikit-learn": "sklearn", "faiss-cpu": "faiss"}  # where the module is called otherwise
+NAMES = {
+    "scikit-learn": {"sklearn"},
+    "faiss-cpu": {"faiss"},
+    "dask": {"dask", "distributed", "pandas"},
+}
 FOR_DEVELOPERS = {"test", "docs", "dev"}
 
 
 def modules(requirements: list[str]) -> set[str]:
     names = {re.split(r"[\[<>=!~; ]", each)[0] for each in requirements}
-    return {NAMES.get(name, name) for name in names}
+    return {module for name in names for module in NAMES.get(name, {name})}
 
 
 def imported() -> Iterator[tuple[str, Path]]:
@@ -50,6 +58,13 @@ def test_every_import_is_of_the_core_or_of_a_named_extra() -> None:
         assert f"``calipers[{extra}]``" in said
         assert any("except ImportError" in source for source in sources), extra
     assert set(missed) == set(extras) - FOR_DEVELOPERS
+
+
+def test_a_cluster_without_dask_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    sentence = r"calipers.dask needs .* pip install 'calipers\[dask\]'"
+    with pytest.raises(ImportError, match=sentence):
+        DaskTripletSGD().fit([[0.0], [1.0]], [0, 1])
 
 
 def test_the_extras_for_developers_bring_all_others() -> None:
