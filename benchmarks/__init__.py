@@ -12,5 +12,5 @@ Map of this package, in reading order:
 - `searches`: one file per way to find nearest rows: `ours`, `scikit`;
 - `learners`: complete fits: `ours`, scikit-learn's `nca`;
 - `limit`: the time that no solver of its kind can beat by much;
-- `speed`, `growth`, `nca`, `startup`, `mining`: the commands.
+- `speed`, `growth`, `nca`, `startup`, `mining`, `embeddings`: the commands.
 """

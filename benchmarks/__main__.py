@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks import (
+    embeddings,
     growth,
     lmnn,
     mining,
@@ -29,6 +30,7 @@ COMMANDS = {
     "lmnn": lmnn,
     "projections": projections,
     "profile": profile,
+    "embeddings": embeddings,
     "outofcore": outofcore,
     "scale": scale,
 }
