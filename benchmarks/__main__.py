@@ -12,11 +12,13 @@ from benchmarks import (
     mining,
     nca,
     outofcore,
+    peers,
     profile,
     projections,
     rows,
     speed,
     startup,
+    study,
 )
 
 COMMANDS = {
@@ -29,6 +31,8 @@ COMMANDS = {
     "projections": projections,
     "profile": profile,
     "outofcore": outofcore,
+    "peers": peers,
+    "study": study,
 }
 
 
