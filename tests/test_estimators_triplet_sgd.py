@@ -37,6 +37,7 @@ def metric(*args: Any, **settings: Any) -> FloatArray:
 
 
 CHANGES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("ha-sgd", {}, {"n_stages": 2}),
     ("ha-sgd", {}, {"method": "mini-sgd"}),
     ("ha-sgd", {}, {"n_triplets": 900}),
     ("ha-sgd", {}, {"batch_size": 5}),
@@ -110,6 +111,7 @@ def test_paper_settings_are_the_papers() -> None:
         "tau_max": None,
         "batch_reduce": "mean",
         "average": True,
+        "n_stages": 1,
         "projection": "every",
         "start": "identity",
     }
@@ -169,7 +171,7 @@ def test_fitted_attributes(method: str) -> None:
 
 
 def test_theory_of_a_fit() -> None:
-    fitted = fit("as-sgd", scale="none")
+    fitted = fit("as-sgd", scale="none", start="identity", n_stages=1)
     facts = fitted.theory(delta=0.05)
     assert facts.delta == 0.05
     assert facts.n_updates == fitted.n_updates_ <= facts.sharp_update_bound <= facts.update_bound
@@ -177,7 +179,7 @@ def test_theory_of_a_fit() -> None:
     weights = np.diff(fitted.triplet_curve_, prepend=0)
     assert facts.summed_loss == pytest.approx(float(weights @ fitted.loss_curve_))
     assert not facts.applies
-    assert fit("as-sgd", scale="none", rows=0.05 * X).theory().applies
+    assert fit("as-sgd", scale="none", start="identity", rows=0.05 * X).theory().applies
     with pytest.raises(NotFittedError):
         TripletSGD().theory()
 
@@ -226,7 +228,8 @@ def test_own_triplets_are_obeyed() -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_rotation(method: str) -> None:
     Q = ortho_group.rvs(4, random_state=0)
-    rotated, plain = fit(method, rows=X @ Q), fit(method)
+    settings: dict[str, Any] = {"start": "identity", "n_stages": 2}
+    rotated, plain = fit(method, rows=X @ Q, **settings), fit(method, **settings)
     assert rotated.n_updates_ == plain.n_updates_
     expected = Q.T @ plain.get_mahalanobis_matrix() @ Q
     assert_same_matrix(rotated.get_mahalanobis_matrix(), expected, 1e-7)
@@ -291,9 +294,8 @@ def test_fits_at_the_same_time_do_not_disturb_each_other() -> None:
 
 def test_methods_share_their_triplets() -> None:
     """One random_state, one list of triplets: all see the same largest norm."""
-    largest = {fit(method, n_neighbors=1).theory().largest_norm for method in ("sgd", "as-sgd")}
-    largest |= {fit(method, n_neighbors=1).theory().largest_norm for method in ("mini-sgd",)}
-    assert len(largest) == 1
+    fits = [fit(method, n_neighbors=1, n_stages=1) for method in ("sgd", "as-sgd", "mini-sgd")]
+    assert len({fitted.theory().largest_norm for fitted in fits}) == 1
 
 
 # From end to end

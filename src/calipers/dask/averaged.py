@@ -18,8 +18,8 @@ from calipers.dask.estimators import DaskTripletSGD
 from calipers.dask.partitions import Partition
 from calipers.dask.rows import RowsOnCluster
 from calipers.estimators import TripletSGD, inputs
+from calipers.estimators.stages import Staged
 from calipers.metric import factor
-from calipers.solver import Solver
 from calipers.triplets import RowMap
 
 
@@ -84,7 +84,13 @@ class AveragedTripletSGD(DaskTripletSGD):
 
     def _walks(self, rows: RowsOnCluster) -> list[Any]:
         """A future of what each partition learns."""
-        settings = {**self.get_params(), "start": "identity", "n_components": None}
+        n_neighbors = self._neighbors(rows.shape[1])
+        settings = {
+            **self.get_params(),
+            "start": "identity",
+            "n_components": None,
+            "n_neighbors": n_neighbors,
+        }
         n_triplets = self.n_triplets or self._enough_triplets(rows)
         bounds = np.rint(n_triplets * rows.whole.starts / rows.shape[0]).astype(int)
         triplet_rng = self._streams()[0]
@@ -101,7 +107,7 @@ class AveragedTripletSGD(DaskTripletSGD):
         ]
 
     def _learned(self, learner: Any) -> dict[str, Any]:
-        if isinstance(learner, Solver):
+        if isinstance(learner, Staged):
             return super()._learned(learner)
         M = self._coordinates.pull_back(learner.metric)
         return {"components_": factor(M, self.n_components)}

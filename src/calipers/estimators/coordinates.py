@@ -21,7 +21,9 @@ KINDS = ("identity", "features", "classes")
 MOST_ROWS = 20_000  # from which spreads are estimated
 MOST_FEATURES = 1024  # for which the spread within classes is tried without being asked
 MOST_ANCHORS = 2000  # rows whose nearest neighbour is looked at to compare coordinates
-SURE = 2.0  # standard errors by which others must be better than those given
+SURE = 1.0  # standard errors by which others must be better than those by feature
+FEW_ROWS = 5_000  # up to which a spread within classes is judged by rows it has not seen
+N_FOLDS = 5  # for which the rows are dealt
 FLAT = 1e-6  # share of the largest spread below which there is none
 _TILE = 256  # rows of a product
 _COLUMNS = 16  # its columns are a multiple of
@@ -40,6 +42,14 @@ class Coordinates(NamedTuple):
         if self.factors.ndim == 1:
             return np.ascontiguousarray(X * self.factors.astype(X.dtype))
         return images(X, self.factors)
+
+    def then(self, L: FloatArray) -> Coordinates:
+        """These, and a matrix after them."""
+        if self.factors is None:
+            return Coordinates(self.kind, L)
+        return Coordinates(
+            self.kind, L * self.factors if self.factors.ndim == 1 else L @ self.factors
+        )
 
     def pull_back(self, M: FloatArray) -> FloatArray:
         """The metric of X that is M in these coordinates."""
@@ -74,12 +84,17 @@ def images(X: npt.NDArray[Any], L: FloatArray) -> npt.NDArray[Any]:
     return mapped
 
 
-def coordinates(kind: str, rows: Rows) -> Coordinates:
-    """Make coordinates of one kind; only "classes" needs labels."""
+def coordinates(kind: str, rows: Rows, *, unseen: int | None = None) -> Coordinates:
+    """Make coordinates of one kind; only "classes" needs labels.
+
+    A fold whose rows are not to be looked at is given by the number of its first row.
+    """
     if kind == "identity":
         return Coordinates(kind)
     n, d = rows.shape
     some = np.arange(0, n, -(-n // MOST_ROWS))
+    if unseen is not None:
+        some = some[some % N_FOLDS != unseen]
     sample = rows.take(some).astype(np.float64)
     deviations = sample.std(axis=0)
     factors = 1.0 / np.where(deviations > 0.0, deviations, 1.0)
@@ -101,23 +116,35 @@ def coordinates(kind: str, rows: Rows) -> Coordinates:
 def best_coordinates(rows: Rows) -> Coordinates:
     """Those in which the nearest neighbour is of one's own class most often.
 
-    The given ones are kept unless others are better by more than chance: by twice the
-    standard error of the difference, over the same anchors.
+    They are by feature, unless others are better by more than chance: by the standard error
+    of the difference, over the same anchors.
     """
     n_anchors = n_usable(rows)
     places = np.arange(min(n_anchors, MOST_ANCHORS))
     if n_anchors > MOST_ANCHORS:  # evenly over the rows, which may be in order of class
         places = np.linspace(0, n_anchors - 1, MOST_ANCHORS).astype(np.intp)
     anchors = usable(rows, places)
-    best = coordinates("identity", rows)
-    wrong = _wrong(rows, anchors)
+    best = coordinates("features", rows)
+    wrong = _wrong(rows.mapped(best.of), anchors)
     least = 0.0
-    for kind in KINDS[1:] if rows.shape[1] <= MOST_FEATURES else KINDS[1:2]:
-        other = coordinates(kind, rows)
-        gain = wrong - _wrong(rows.mapped(other.of), anchors)
+    for kind in ("identity", "classes") if rows.shape[1] <= MOST_FEATURES else ("identity",):
+        gain = wrong - _wrong_in(kind, rows, anchors)
         if gain.sum() > max(least, SURE * np.sqrt(np.sum(gain**2))):
-            best, least = other, float(gain.sum())
+            best, least = coordinates(kind, rows), float(gain.sum())
     return best
+
+
+def _wrong_in(kind: str, rows: Rows, anchors: IndexArray) -> FloatArray:
+    """What :func:`_wrong` says in coordinates that were made without the anchors."""
+    if kind != "classes" or not 2 * N_FOLDS <= rows.shape[0] <= FEW_ROWS:
+        return _wrong(rows.mapped(coordinates(kind, rows).of), anchors)
+    wrong = np.zeros(len(anchors))
+    for fold in range(N_FOLDS):
+        theirs = anchors % N_FOLDS == fold
+        if theirs.any():
+            others = coordinates(kind, rows, unseen=fold)
+            wrong[theirs] = _wrong(rows.mapped(others.of), anchors[theirs])
+    return wrong
 
 
 def _wrong(rows: Rows, anchors: IndexArray) -> FloatArray:

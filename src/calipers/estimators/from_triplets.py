@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from time import perf_counter
 from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
 
@@ -48,7 +49,10 @@ class CurvePoint(Protocol):
 class PortionLearner(Protocol):
     """Learns from one portion after the other; their limits do not matter."""
 
-    n_iterations: int
+    @property
+    def n_iterations(self) -> int:
+        """Batches so far."""
+        ...
 
     @property
     def batch_size(self) -> int:
@@ -81,7 +85,7 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
     """
 
     n_triplets: int | None
-    n_neighbors: int
+    n_neighbors: int | None
     n_components: int | None
     random_state: int | np.random.RandomState | None
     _row_columns = 3  # of an example
@@ -138,13 +142,13 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
         owner = type(self).__name__
         self._check_settings(rows)
         inputs.check_classes(owner, self.classes_, rows.class_sizes, takes_triplets=owner)
-        self.notes_ += inputs.check_neighbors(owner, self.n_neighbors, rows.class_sizes)
+        n_neighbors = self._neighbors(rows.shape[1])
+        self.notes_ += inputs.check_neighbors(owner, n_neighbors, rows.class_sizes)
         # past this, fit and scikit-learn's two wrappers of it
         inputs.warn_lonely(self.classes_, rows.class_sizes, stacklevel=5)
         triplet_rng, *rngs = self._streams()
         rows = self._into_coordinates(rows)
-        n_triplets = self.n_triplets or self._enough_triplets(rows)
-        source = DrawnTriplets(rows, n_triplets, n_neighbors=self.n_neighbors, rng=triplet_rng)
+        source = self._drawn(rows, self._shares(rows)[0], triplet_rng)
         self.mining_seconds_ = perf_counter() - started
         return rows, self._examples(source), rngs
 
@@ -164,6 +168,29 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
         """How many to draw where no number was given."""
         return MOST_TRIPLETS
 
+    def _enough_neighbors(self, n_features: int) -> int:
+        """How many neighbours to draw among where no number was given."""
+        return 1
+
+    def _neighbors(self, n_features: int) -> int:
+        return self.n_neighbors or self._enough_neighbors(n_features)
+
+    def _drawn(self, rows: Rows, n_triplets: int, rng: np.random.Generator) -> DrawnTriplets:
+        n_neighbors = self._neighbors(rows.shape[1])
+        return DrawnTriplets(rows, n_triplets, n_neighbors=n_neighbors, rng=rng)
+
+    def _shares(self, rows: Rows) -> list[int]:
+        """Triplets to draw for each stage."""
+        return [self.n_triplets or self._enough_triplets(rows)]
+
+    def _later_shares(self, learner: AnyLearner) -> list[int]:
+        """Triplets of the stages to come."""
+        return []
+
+    def _next_stage(self, learner: AnyLearner, rows: Rows) -> tuple[Rows, Source] | None:
+        """What to learn from once all that there was is learned from; None ends the fit."""
+        return None
+
     def _examples(self, triplets: Source) -> Source:
         """What to learn from: the triplets, or what a subclass makes of them."""
         return triplets
@@ -172,22 +199,35 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
         self, rows: Rows, source: Source, rngs: list[np.random.Generator], *, given: Given
     ) -> Self:
         """Start a learner, feed it, and keep what it has learned."""
-        started = perf_counter()
+        mined, started = self.mining_seconds_, perf_counter()
         learner = self._start(rows, source, rngs)
         self._feed(learner, rows, source, given=given)
         self._set_fitted(learner)
-        self.solve_seconds_ = perf_counter() - started
+        self.solve_seconds_ = perf_counter() - started - (self.mining_seconds_ - mined)
         return self
 
     def _feed(self, learner: AnyLearner, rows: Rows, source: Source, *, given: Given) -> None:
-        """Feed the learner portion by portion, whole batches only."""
+        """Feed the learner portion by portion, whole batches only, stage after stage."""
         b = learner.batch_size
-        size = min(LARGEST_PORTION, -(-len(source) // N_REPORTS))
+        lengths = [len(source), *self._later_shares(learner)]
+        size = min(LARGEST_PORTION, -(-sum(lengths) // N_REPORTS))
         size = max(1, round(size / b)) * b
-        n_reports = -(-(len(source) - len(source) % b) // size)
-        portions = zip(range(n_reports), self._portions(rows, source, size), strict=False)
-        steps = (partial(learner.advance, X, portion) for _, (X, portion) in portions)
-        self._report(steps, n_reports, learner, given=given)
+        n_reports = sum(_n_portions(length, size, b) for length in lengths)
+        self._report(self._steps(learner, rows, source, size), n_reports, learner, given=given)
+
+    def _steps(
+        self, learner: AnyLearner, rows: Rows, source: Source, size: int
+    ) -> Iterator[Callable[[], object]]:
+        """A step for each portion of each stage."""
+        stage: tuple[Rows, Source] | None = rows, source
+        while stage is not None:
+            rows, source = stage
+            n_portions = _n_portions(len(source), size, learner.batch_size)
+            for X, portion in islice(self._portions(rows, source, size), n_portions):
+                yield partial(learner.advance, X, portion)
+            started = perf_counter()
+            stage = self._next_stage(learner, rows)
+            self.mining_seconds_ += perf_counter() - started
 
     def _portions(
         self, rows: Rows, source: Source, size: int
@@ -249,3 +289,8 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
         """Raise for settings that do not fit each other or the rows."""
         self.notes_ = inputs.check_magnitude(rows)
         inputs.check_components(type(self).__name__, self.n_components, rows.shape[1])
+
+
+def _n_portions(n_triplets: int, size: int, batch_size: int) -> int:
+    """Portions with a whole batch in them."""
+    return -(-(n_triplets - n_triplets % batch_size) // size)

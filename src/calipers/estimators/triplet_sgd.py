@@ -15,17 +15,27 @@ from sklearn.utils.validation import check_is_fitted
 from calipers import recipes
 from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators import inputs
-from calipers.estimators.coordinates import KINDS, best_coordinates, coordinates
+from calipers.estimators.coordinates import (
+    KINDS,
+    Coordinates,
+    best_coordinates,
+    coordinates,
+)
 from calipers.estimators.from_triplets import MOST_TRIPLETS, TripletLearner
+from calipers.estimators.stages import Staged, shares
 from calipers.losses import SmoothHinge
+from calipers.metric import factor
 from calipers.projections import AtOnce, Never, OnlyOnce, Rule
 from calipers.sampling import ByGradientNorm, ByRunningNorm, NormRule, largest_norm
 from calipers.solver import Recipe, Solver
 from calipers.theory import Theory
-from calipers.triplets import LARGEST_PORTION, Rows, Source
+from calipers.triplets import LARGEST_PORTION, DrawnTriplets, Rows, Source
 
 METHODS = ("sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd")
+ONE_BY_ONE = ("sgd", "as-sgd")  # whose batches are of one triplet
 CHEAP_UPDATES = 48  # up to this many features an update costs little more than to skip it
+CHEAP_STAGES = 3  # that are taken there
+CHEAP_NEIGHBORS, DEAR_NEIGHBORS = 3, 5  # to draw among, there and elsewhere
 TRIPLETS_PER_ROW = 50  # beyond which, where updates are not cheap, little more is learned
 
 PAPER_SETTINGS: Mapping[str, Any] = MappingProxyType(
@@ -43,12 +53,13 @@ PAPER_SETTINGS: Mapping[str, Any] = MappingProxyType(
         "average": True,
         "projection": "every",
         "start": "identity",
+        "n_stages": 1,
     }
 )
 """The literal reading of the paper: ``TripletSGD(method="as-sgd", **PAPER_SETTINGS)``."""
 
 
-class TripletSGD(TripletLearner[Solver]):
+class TripletSGD(TripletLearner[Staged]):
     """Learn a Mahalanobis metric from triplets by adaptive, mini-batch SGD.
 
     Implements Qian, Jin, Yi, Zhang and Zhu, "Efficient Distance Metric Learning by
@@ -73,9 +84,10 @@ class TripletSGD(TripletLearner[Solver]):
     smoothness : float, default=3.0
         L of the loss ``log(1 + exp(-L * (margin - 1))) / L``.
     radius : float, default=1000.0
-        Largest Frobenius norm of M (R), in the units of `scale`.
-    n_neighbors : int, default=5
-        Near and far rows are drawn among this many nearest ones of either side.
+        Largest Frobenius norm of M (R), in the units of `scale` and the coordinates of a stage.
+    n_neighbors : int or None, default=None
+        Near and far rows are drawn among this many nearest ones of either side. None is 3 up to
+        48 features, else 5.
     n_components : int or None, default=None
         Rows of ``components_``; None keeps as many as there are features.
     scale : {"triplets", "none"}, default="triplets"
@@ -100,8 +112,12 @@ class TripletSGD(TripletLearner[Solver]):
     start : {"auto", "identity", "features", "classes"}, default="auto"
         The metric to start from and to find neighbours in: X as it is, each feature divided by
         its standard deviation, or the inverse of the covariance within classes (shrunk).
-        "auto" is "identity" unless nearest neighbours are of the same class clearly more often
-        with another.
+        "auto" is "features", unless nearest neighbours are of the same class more often with
+        another (by more than its standard error); without labels it is "identity".
+    n_stages : int or None, default=None
+        The triplets are shared among this many stages: each draws its own among neighbours, and
+        starts, in the coordinates of the metric that was learned before. None is 3 up to 48
+        features, else 1. ``fit_triplets``, whose triplets are given, has one.
     random_state : int, RandomState instance or None, default=None
         Seeds three independent streams: triplets, acceptance, choice within a batch.
 
@@ -111,6 +127,8 @@ class TripletSGD(TripletLearner[Solver]):
         L with M = L'L; ``transform`` is ``X @ components_.T``.
     method_, start_ : str
         The algorithm and the start, where "auto" chose them.
+    n_stages_ : int
+        Stages that were taken.
     n_updates_ : int
         Updates, those included that are too small to change M.
     n_projections_ : int
@@ -146,6 +164,7 @@ class TripletSGD(TripletLearner[Solver]):
     True
     """
 
+    _coordinates: Coordinates
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "method": [str],
         "n_triplets": [Interval(Integral, 1, None, closed="left"), None],
@@ -153,7 +172,7 @@ class TripletSGD(TripletLearner[Solver]):
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "smoothness": [Interval(Real, 0, None, closed="neither")],
         "radius": [Interval(Real, 0, None, closed="neither")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "scale": [StrOptions({"triplets", "none"})],
         "gradient_bound": [StrOptions({"triplet", "batch", "bound", "running"})],
@@ -162,6 +181,7 @@ class TripletSGD(TripletLearner[Solver]):
         "average": ["boolean"],
         "projection": [StrOptions({"every", "once", "never"})],
         "start": [StrOptions({"auto", *KINDS})],
+        "n_stages": [Interval(Integral, 1, None, closed="left"), None],
         "random_state": ["random_state"],
     }
 
@@ -174,7 +194,7 @@ class TripletSGD(TripletLearner[Solver]):
         learning_rate: float = 1.0,
         smoothness: float = 3.0,
         radius: float = 1000.0,
-        n_neighbors: int = 5,
+        n_neighbors: int | None = None,
         n_components: int | None = None,
         scale: Literal["triplets", "none"] = "triplets",
         gradient_bound: NormRule = "triplet",
@@ -183,6 +203,7 @@ class TripletSGD(TripletLearner[Solver]):
         average: bool = True,
         projection: Literal["every", "once", "never"] = "every",
         start: Literal["auto", "identity", "features", "classes"] = "auto",
+        n_stages: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.method = method
@@ -200,10 +221,14 @@ class TripletSGD(TripletLearner[Solver]):
         self.average = average
         self.projection = projection
         self.start = start
+        self.n_stages = n_stages
         self.random_state = random_state
 
     def theory(self, delta: float = 0.01) -> Theory:
-        """Evaluate the paper's two theorems for this fit, see :class:`calipers.theory.Theory`."""
+        """Evaluate the paper's two theorems for the last stage of this fit.
+
+        See :class:`calipers.theory.Theory`.
+        """
         check_is_fitted(self)
         if self.projection != "every":
             raise ValueError(
@@ -212,17 +237,47 @@ class TripletSGD(TripletLearner[Solver]):
             )
         return Theory(**self._theory_facts, delta=delta)
 
-    def _start(self, rows: Rows, source: Source, rngs: list[np.random.Generator]) -> Solver:
+    def _start(self, rows: Rows, source: Source, rngs: list[np.random.Generator]) -> Staged:
+        n_features = rows.shape[1]
+        automatic = "mini-sgd" if n_features <= CHEAP_UPDATES else "ha-sgd"
+        self.method_ = automatic if self.method == "auto" else self.method
+        later = self._shares(rows)[1:] if isinstance(source, DrawnTriplets) else []
+        self.n_stages_ = 1 + len(later)
+        return Staged(self._solver(rows, source, rngs), later)
+
+    def _solver(self, rows: Rows, source: Source, rngs: list[np.random.Generator]) -> Solver:
         """A solver at the identity, in the units of the margin."""
         accept_rng, pick_rng = rngs
         first = next(source.portions(LARGEST_PORTION))
         X, first = rows.local(first, n_columns=self._row_columns)
         unit = self._unit(X, first)
-        automatic = "mini-sgd" if X.shape[1] <= CHEAP_UPDATES else "ha-sgd"
-        self.method_ = automatic if self.method == "auto" else self.method
         recipe = self._recipe(X, first, unit, pick_rng)
         inputs.check_batches(type(self).__name__, len(source), recipe.batch_size)
         return Solver(recipe, X.shape[1], accept_rng=accept_rng, pick_rng=pick_rng, start=unit)
+
+    def _enough_neighbors(self, n_features: int) -> int:
+        return CHEAP_NEIGHBORS if n_features <= CHEAP_UPDATES else DEAR_NEIGHBORS
+
+    def _shares(self, rows: Rows) -> list[int]:
+        n_stages = self.n_stages or (CHEAP_STAGES if rows.shape[1] <= CHEAP_UPDATES else 1)
+        batch_size = 1 if self.method in ONE_BY_ONE else int(self.batch_size)
+        return shares(super()._shares(rows)[0], int(n_stages), batch_size)
+
+    def _later_shares(self, learner: Staged) -> list[int]:
+        return learner.later
+
+    def _next_stage(self, learner: Staged, rows: Rows) -> tuple[Rows, Source] | None:
+        """Draw anew, in the coordinates of what was learned so far."""
+        if not learner.later:
+            return None
+        learned = factor(self._walked(learner.solver))
+        self._coordinates = self._coordinates.then(learned)
+        rows = rows.mapped(Coordinates("learned", learned).of)
+        rngs = [learner.solver.accept_rng, learner.solver.pick_rng]
+        (rng,) = rngs[0].spawn(1)
+        source = self._drawn(rows, learner.later[0], rng)
+        learner.follow(self._solver(rows, source, rngs))
+        return rows, source
 
     def _into_coordinates(self, rows: Rows) -> Rows:
         has_labels = len(rows.class_sizes) > 0
@@ -246,14 +301,18 @@ class TripletSGD(TripletLearner[Solver]):
             return MOST_TRIPLETS
         return min(MOST_TRIPLETS, TRIPLETS_PER_ROW * n)
 
-    def _metric(self, solver: Solver) -> FloatArray:
-        return self._coordinates.pull_back(solver.average if self.average else solver.last)
+    def _metric(self, learner: Staged) -> FloatArray:
+        return self._coordinates.pull_back(self._walked(learner.solver))
 
-    def _set_fitted(self, solver: Solver) -> None:
-        super()._set_fitted(solver)
+    def _walked(self, solver: Solver) -> FloatArray:
+        return solver.average if self.average else solver.last
+
+    def _set_fitted(self, learner: Staged) -> None:
+        super()._set_fitted(learner)
+        self.n_projections_ = learner.n_projections
+        self.triplet_curve_ = np.array([point.n_triplets for point in learner.curve])
+        solver = learner.solver
         tally = solver.iterate.tally[0]
-        self.n_projections_ = int(tally["projections"])
-        self.triplet_curve_ = np.array([point.n_triplets for point in solver.curve])
         self._theory_facts: dict[str, Any] = {
             "n_triplets": solver.n_iterations * solver.recipe.batch_size,
             "batch_size": solver.recipe.batch_size,
