@@ -256,8 +256,11 @@ def means(rows: Iterable[Row]) -> list[Row]:
 
 def draw(lines: list[Row], folder: Path) -> list[Path]:
     """A picture for every data set: a mark for every peer, a line for Euclidean distance."""
+    from matplotlib.figure import Figure
+
     from calipers.plot import error_against_time
 
+    folder.mkdir(parents=True, exist_ok=True)
     pictures = []
     for name in dict.fromkeys(line["data"] for line in lines):
         of_set = {_label(line): line for line in lines if line["data"] == name}
@@ -266,15 +269,15 @@ def draw(lines: list[Row], folder: Path) -> list[Path]:
             for label, line in of_set.items()
             if line["seconds"]
         }
-        axes = error_against_time(learned)
+        figure = Figure(figsize=(9, 5), dpi=150, layout="constrained")
+        axes = error_against_time(learned, axes=figure.subplots())
         for label, line in of_set.items():
             if not line["seconds"]:
                 axes.axhline(line["error"], color="grey", linewidth=1, linestyle=":", label=label)
         axes.set_title(name, loc="left")
         axes.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1.01, 0.5))
-        folder.mkdir(parents=True, exist_ok=True)
         pictures.append(folder / f"{name}.png")
-        axes.figure.savefig(pictures[-1])
+        figure.savefig(pictures[-1])
     return pictures
 
 

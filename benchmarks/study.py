@@ -29,6 +29,7 @@ Settings: TypeAlias = dict[str, Any]
 
 FACTORS: Mapping[str, Sequence[Any]] = {
     "start": ("identity", "features", "classes"),
+    "n_stages": (1, 2, 3),
     "n_neighbors": (1, 3, 5, 10, 20),
     "method": ("sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd"),
     "learning_rate": (0.1, 0.3, 1.0, 3.0, 10.0),
@@ -38,7 +39,7 @@ FACTORS: Mapping[str, Sequence[Any]] = {
 }
 """Settings and the values they take; "triplets" is a multiple of the default number."""
 
-CROSSED: tuple[str, ...] = ()
+CROSSED = ("start", "n_stages")
 """These are also combined with each other."""
 
 EUCLIDEAN: Settings = {}
@@ -143,7 +144,7 @@ def choices(factors: Sequence[str]) -> Iterator[Settings]:
     met = []
     moved: list[Settings] = [{}]
     moved += [{name: value} for name in factors for value in FACTORS[name]]
-    if CROSSED and set(CROSSED) <= set(factors):
+    if set(CROSSED) <= set(factors):
         values = product(*(FACTORS[name] for name in CROSSED))
         moved += [dict(zip(CROSSED, chosen, strict=True)) for chosen in values]
     for move in moved:

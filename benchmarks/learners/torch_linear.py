@@ -43,3 +43,8 @@ def fit(X: Any, y: Any, *, seed: int, cap: float, loss: str) -> Fitted:
     seconds = perf_counter() - started
     unit_length = bool(function.distance.normalize_embeddings)
     return Fitted(components, seconds, n_batches, capped, unit_length)
+
+
+def warm_up(X: Any, y: Any, *, seed: int, cap: float, loss: str) -> None:
+    """One batch, with which the optimiser loads much of its code."""
+    fit(X, y, seed=seed, cap=0.0, loss=loss)
