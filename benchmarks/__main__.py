@@ -13,12 +13,14 @@ from benchmarks import (
     mining,
     nca,
     outofcore,
+    peers,
     profile,
     projections,
     rows,
     scale,
     speed,
     startup,
+    study,
 )
 
 COMMANDS = {
@@ -33,6 +35,8 @@ COMMANDS = {
     "embeddings": embeddings,
     "outofcore": outofcore,
     "scale": scale,
+    "peers": peers,
+    "study": study,
 }
 
 
