@@ -9,6 +9,7 @@ import numpy as np
 
 from calipers.files import FileError
 from calipers.files.errors import reason
+from calipers.tables.packed import check_growth
 from calipers.tables.table import Column, Table
 
 
@@ -33,6 +34,8 @@ def read_parquet(path: Path) -> Table:
     """Read the columns of a Parquet file."""
     reader = parquet()
     try:
+        facts = reader.read_metadata(path)
+        check_growth(path, 8 * facts.num_rows * facts.num_columns)
         table = reader.read_table(path)
         if len(set(table.column_names)) < table.num_columns:
             raise FileError(f"{path} has columns of the same name: give each its own name.")
