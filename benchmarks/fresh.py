@@ -76,8 +76,8 @@ def two_fits(*, method: str, n_rows: int, n_features: int) -> Row:
     return {"first_seconds": seconds[0], "second_seconds": seconds[1]}
 
 
-def out_of_core(*, folder: str, n_triplets: int, command: bool) -> Row:
-    """Peak memory of a fit on a mapped file, by the library or by the command line."""
+def out_of_core(*, folder: str, n_triplets: int, start: Any) -> Row:
+    """Peak memory of a fit on a mapped file: by the library, or without a start by the command."""
     from pathlib import Path
 
     import numpy as np
@@ -91,7 +91,7 @@ def out_of_core(*, folder: str, n_triplets: int, command: bool) -> Row:
     words = ["fit", str(X), "--label", str(y), "-o", str(metric), "--triplets", str(n_triplets)]
 
     def fit() -> None:
-        model = calipers.TripletSGD(n_triplets=n_triplets, random_state=0)
+        model = calipers.TripletSGD(n_triplets=n_triplets, start=start, random_state=0)
         model.fit(np.load(X, mmap_mode="r"), np.load(y)).save(metric)
 
     def fit_by_command() -> None:
@@ -101,7 +101,7 @@ def out_of_core(*, folder: str, n_triplets: int, command: bool) -> Row:
     calipers.TripletSGD(n_triplets=500, random_state=0).fit(
         np.random.default_rng(0).random((300, 8)), np.arange(300) % 3
     )
-    above = resident_megabytes(fit_by_command if command else fit)
+    above = resident_megabytes(fit_by_command if start is None else fit)
     facts = calipers.load(metric).facts_
     return {
         "file_megabytes": X.stat().st_size / 1e6,

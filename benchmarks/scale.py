@@ -62,6 +62,7 @@ TABLES = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What may be asked."""
+    parser.add_argument("--only", nargs="+", choices=tuple(TABLES), default=tuple(TABLES))
     parser.add_argument("--n", type=int, default=40_000, help="rows to start from")
     parser.add_argument("--d", type=int, default=64, help="features")
     parser.add_argument("--triplets", type=int, default=2000)
@@ -71,19 +72,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(asked: argparse.Namespace, report: Report) -> None:
     """Let one after the other grow, then measure the modes that are not exact."""
-    n, d = asked.n, asked.d
-    for workers in asked.workers:
+    most = max(asked.workers)
+    for workers in asked.workers if "scale" in asked.only else ():
         with cluster_of(workers) as client:
-            warm_up(client, d)
-            for factor in asked.factors if workers == max(asked.workers) else ():
-                report.add("scale", grows="rows", **measure(client, asked, factor * n, 8))
-            for parts in (8, 32) if workers == max(asked.workers) else ():
-                report.add("scale", grows="partitions", **measure(client, asked, n, parts))
-            report.add("scale", grows="workers", **measure(client, asked, n, 8))
-            if workers == max(asked.workers):
-                report.add("approximate", **approximate(2 * n, d, 2))
-                for parts in (2, 8, 32):
-                    report.add("averaged", **averaged(client, asked, parts))
+            warm_up(client, asked.d)
+            _grow(client, asked, report, workers == most)
+    if "approximate" in asked.only:
+        report.add("approximate", **approximate(2 * asked.n, asked.d, 2))
+    if "averaged" in asked.only:
+        with cluster_of(most) as client:
+            for parts in (2, 8, 32):
+                report.add("averaged", **averaged(client, asked, parts))
+
+
+def _grow(client: Any, asked: argparse.Namespace, report: Report, is_largest: bool) -> None:
+    """Workers grow from cluster to cluster, rows and partitions on the largest."""
+    report.add("scale", grows="workers", **measure(client, asked, asked.n, 8))
+    if is_largest:
+        for factor in asked.factors:
+            report.add("scale", grows="rows", **measure(client, asked, factor * asked.n, 8))
+        for parts in (8, 32):
+            report.add("scale", grows="partitions", **measure(client, asked, asked.n, parts))
 
 
 @contextmanager
@@ -219,7 +228,10 @@ def _recall(found: IndexArray, exact: IndexArray) -> float:
 
 
 def averaged(client: Any, asked: argparse.Namespace, parts: int) -> Row:
-    """A metric for each partition, and their mean, beside one metric of all."""
+    """A metric for each partition, and their mean, beside one metric of all.
+
+    The data are digits, with as many columns of noise beside them.
+    """
     import dask.array as da
     from sklearn.datasets import load_digits
 
@@ -227,10 +239,11 @@ def averaged(client: Any, asked: argparse.Namespace, parts: int) -> Row:
     from calipers.evaluation import knn_error
 
     X, y = load_digits(return_X_y=True)
-    order = np.random.default_rng(0).permutation(len(X))
-    X, y = X[order], y[order]
+    rng = np.random.default_rng(0)
+    order = rng.permutation(len(X))
+    X, y = np.column_stack([X, 16.0 * rng.random(X.shape)])[order], y[order]
     train, test = slice(0, 1200), slice(1200, None)
-    rows = da.from_array(X[train], chunks=(-(-1200 // parts), 64))
+    rows = da.from_array(X[train], chunks=(-(-1200 // parts), -1))
     labels = da.from_array(y[train], chunks=-(-1200 // parts))
     n_triplets = 10 * asked.triplets
     settings: dict[str, Any] = {"n_triplets": n_triplets, "random_state": 0}
