@@ -126,7 +126,7 @@ def test_fitted_attributes() -> None:
 
 def test_too_few_iterations_are_said() -> None:
     with pytest.warns(ConvergenceWarning) as caught:
-        fitted = fit(max_iter=2)
+        fitted = LMNN(max_iter=2).fit(X, Y)
     assert [str(warning.message) for warning in caught] == [
         "LMNN stopped after max_iter=2 steps, while the objective still fell: raise max_iter or "
         "tol."

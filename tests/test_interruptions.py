@@ -56,7 +56,7 @@ def run(*words: str, limit: int | None = None, **more: str) -> subprocess.Comple
         [sys.executable, *words],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         check=False,
         env={**os.environ, **more},
         preexec_fn=obey,

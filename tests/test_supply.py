@@ -43,7 +43,7 @@ def without_network(code: str, *words: str) -> subprocess.CompletedProcess[str]:
         [sys.executable, "-c", CUT_OFF + code, *words],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         check=False,
         env={name: value for name, value in os.environ.items() if name != "CALIPERS_OFFLINE"},
     )
