@@ -36,7 +36,7 @@ NAMES = (
     *("pendigits", "letter", "tdt30", "isolet", "connect4"),
 )
 UNLIKE_UNITS = ("wine", "breast_cancer")
-START_UP = 120.0  # seconds beyond the cap after which a process is ended
+START_UP = 60.0  # seconds beyond the cap after which a process is ended
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 TABLES = {

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # benchmarks are not install
 from benchmarks import blas, clock, fresh, keel, limit, peers, shapes, startup, study
 from benchmarks.__main__ import main
 from benchmarks.contestants import CONTESTANTS
-from benchmarks.learners import large_margin, lda, nca, splits
+from benchmarks.learners import large_margin, lda, nca, splits, triplet_sgd
 from benchmarks.learners.fitted import Fitted
 from benchmarks.problem import METHODS, Outcome, Problem, paper_problem, same_until
 from benchmarks.rows import Column, Report, Row, read, show
@@ -331,6 +331,9 @@ def test_the_peers_of_ours_fit() -> None:
     assert (data.X_train.min(), data.X_train.max()) == (0.0, 1.0)
     stopped = large_margin.fit(data.X_train, data.y_train, seed=0, cap=0.0)
     assert (stopped.capped, stopped.n_iterations) == (True, 1)
+    walked = triplet_sgd.fit(data.X_train, data.y_train, seed=0, cap=0.0, method="ha-sgd")
+    assert walked.capped
+    assert (walked.n_iterations or 0) < 1000
     assert lda.fit(data.X_train, data.y_train, seed=0, cap=0.0).components.shape == (2, 13)
 
 

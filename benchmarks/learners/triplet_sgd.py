@@ -1,9 +1,10 @@
-"""Calipers' TripletSGD by any of its methods, which is done before any cap."""
+"""Calipers' TripletSGD by any of its methods, stopped after a while."""
 
 from __future__ import annotations
 
 from time import perf_counter
 
+from benchmarks.learners.cap import Cap
 from benchmarks.learners.fitted import Fitted
 from calipers import TripletSGD
 from calipers.arrays import FloatArray, IndexArray
@@ -11,10 +12,12 @@ from calipers.arrays import FloatArray, IndexArray
 
 def fit(X: FloatArray, y: IndexArray, *, seed: int, cap: float, method: str) -> Fitted:
     """Fit, with the defaults for all else."""
-    model = TripletSGD(method, random_state=seed)
+    watch = Cap(cap)
     started = perf_counter()
+    model = TripletSGD(method, random_state=seed).set_callbacks(watch)
     model.fit(X, y)
-    return Fitted(model.components_, perf_counter() - started, int(model.n_iter_), False)
+    seconds = perf_counter() - started
+    return Fitted(model.components_, seconds, int(model.n_iter_), watch.capped)
 
 
 def warm_up(X: FloatArray, y: IndexArray, *, seed: int, cap: float, method: str) -> None:
