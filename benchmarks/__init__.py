@@ -10,7 +10,10 @@ Map of this package, in reading order:
 - `problem`: what a solver is given and what it hands back;
 - `solvers`: one file per competitor: `plain` NumPy, `ours`;
 - `searches`: one file per way to find nearest rows: `ours`, `scikit`;
-- `learners`: complete fits: `ours`, scikit-learn's `nca`;
+- `environments`: interpreters with packages that do not go with ours;
+- `learners`: complete fits, one file per competitor, `answer` for one in a process of its own;
+- `contestants`: which of them `peers` compares, and in which environment;
+- `keel`: tables that only `study` looks at;
 - `limit`: the time that no solver of its kind can beat by much;
-- `speed`, `growth`, `nca`, `startup`, `mining`: the commands.
+- `speed`, `growth`, `nca`, `startup`, `mining`, `lmnn`, `peers`, `study` and others: the commands.
 """

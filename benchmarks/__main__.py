@@ -7,16 +7,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks import (
+    embeddings,
     growth,
     lmnn,
     mining,
     nca,
     outofcore,
+    peers,
     profile,
     projections,
     rows,
+    scale,
     speed,
     startup,
+    study,
 )
 
 COMMANDS = {
@@ -28,7 +32,11 @@ COMMANDS = {
     "lmnn": lmnn,
     "projections": projections,
     "profile": profile,
+    "embeddings": embeddings,
     "outofcore": outofcore,
+    "scale": scale,
+    "peers": peers,
+    "study": study,
 }
 
 

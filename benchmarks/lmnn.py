@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import argparse
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks import environments
 from benchmarks.clock import best_timed
 from benchmarks.rows import ROOT, Column, Report
 from calipers.arrays import FloatArray, IndexArray
@@ -77,7 +77,7 @@ def run(asked: argparse.Namespace, report: Report) -> None:
         f"({', '.join(PACKAGES)}) stopped after {asked.seconds:g} s; 'ours s to it': until the "
         "peer's objective is reached"
     )
-    trouble = _make_environment(asked.environment)
+    trouble = environments.make(asked.environment, PACKAGES)
     for name in asked.only:
         try:
             data = load(name, data_dir=asked.data_dir)
@@ -142,7 +142,12 @@ def _run_peer(
         given, answer = Path(folder) / "given.npz", Path(folder) / "answer.npz"
         np.savez(given, X=X, y=y, seconds=asked.seconds, max_iter=MAX_ITER, **settings)
         script = ROOT / "benchmarks" / "solvers" / file
-        words = [str(_interpreter(asked.environment)), str(script), str(given), str(answer)]
+        words = [
+            str(environments.interpreter(asked.environment)),
+            str(script),
+            str(given),
+            str(answer),
+        ]
         try:
             done = subprocess.run(
                 words, capture_output=True, text=True, timeout=asked.seconds + GRACE
@@ -153,24 +158,3 @@ def _run_peer(
             lines = done.stderr.strip().splitlines()
             return lines[-1] if lines else f"ended by signal {-done.returncode}"
         return dict(np.load(answer))
-
-
-def _interpreter(environment: Path) -> Path:
-    return environment / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
-
-
-def _make_environment(environment: Path) -> str | None:
-    """Make it unless it is there; returns why that could not be done."""
-    done = environment / "made"
-    if done.is_file():
-        return None
-    for words in (
-        [sys.executable, "-m", "venv", "--clear", str(environment)],
-        [str(_interpreter(environment)), "-m", "pip", "install", "--quiet", *PACKAGES],
-    ):
-        made = subprocess.run(words, capture_output=True, text=True)
-        if made.returncode:
-            lines = made.stderr.strip().splitlines()
-            return f"no environment: {lines[-1] if lines else made.returncode}"
-    done.write_text("\n".join(PACKAGES))
-    return None

@@ -70,6 +70,10 @@ class Report:
         """Append what was not measured, with the reason."""
         self.add(table, **values, skipped=reason)
 
+    def show(self, table: str, **values: Any) -> None:
+        """Print a line that is computed from rows, and store nothing."""
+        self._printer.show({"table": table, **values})
+
     def say(self, sentence: str) -> None:
         """Print a sentence that a reader of the table needs."""
         print(sentence, flush=True)

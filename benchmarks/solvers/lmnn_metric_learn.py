@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any
 
@@ -39,12 +39,11 @@ class TimeIsOver(Exception):  # noqa: N818  it is no error
     """Raised by the first evaluation after the cap."""
 
 
-def main(given_file: str, answer_file: str) -> None:
-    """Fit what the file has, and write what came of it."""
+def fit(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Fit until the given seconds are over; the best L, and how it was come by."""
     shim()
     from metric_learn import LMNN  # type: ignore[import-not-found]
 
-    given = np.load(given_file)
     best: list[Any] = [np.inf, None]
 
     class Watched(LMNN):  # type: ignore[misc]
@@ -70,15 +69,13 @@ def main(given_file: str, answer_file: str) -> None:
         model.fit(given["X"], given["y"])
     except TimeIsOver:
         capped = True
-    seconds = perf_counter() - started
-    np.savez(
-        answer_file,
-        components=best[1],
-        seconds=seconds,
-        iterations=Watched.n_evaluations,
-        capped=capped,
-    )
+    return {
+        "seconds": perf_counter() - started,
+        "components": best[1],
+        "iterations": Watched.n_evaluations,
+        "capped": capped,
+    }
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    np.savez(sys.argv[2], **fit(np.load(sys.argv[1])))

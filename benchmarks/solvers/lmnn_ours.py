@@ -28,9 +28,10 @@ class Stopwatch:
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
         """Nothing to note yet."""
 
-    def on_fit_task_end(self, estimator: Any, context: Any) -> None:
-        """Note the time."""
+    def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
+        """Note the time; it is no reason to stop."""
         self.times.append(perf_counter() - self.started)
+        return False
 
 
 def fit(

@@ -8,6 +8,7 @@ iterations unless told otherwise; it is given as many as it wants.
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from time import perf_counter
 from types import ModuleType
 from typing import Any
@@ -40,12 +41,11 @@ class TimeIsOver(Exception):  # noqa: N818  it is no error
     """Raised at the end of the iteration in which the cap strikes."""
 
 
-def main(given_file: str, answer_file: str) -> None:
-    """Fit what the file has, and write what came of it."""
+def fit(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Fit until the given seconds are over; the last L, and how it was come by."""
     shim()
     from pylmnn import LargeMarginNearestNeighbor  # type: ignore[import-not-found]
 
-    given = np.load(given_file)
     reached: list[Any] = [None, 0]
 
     def watch(components: Any, n_iterations: int) -> None:
@@ -68,11 +68,13 @@ def main(given_file: str, answer_file: str) -> None:
         reached[0] = model.components_
     except TimeIsOver:
         capped = True
-    seconds = perf_counter() - started
-    np.savez(
-        answer_file, components=reached[0], seconds=seconds, iterations=reached[1], capped=capped
-    )
+    return {
+        "seconds": perf_counter() - started,
+        "components": reached[0],
+        "iterations": reached[1],
+        "capped": capped,
+    }
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    np.savez(sys.argv[2], **fit(np.load(sys.argv[1])))

@@ -271,7 +271,8 @@ def error_against_time(
                 f"{name!r} must have as many errors as seconds, got shapes {times.shape} and "
                 f"{values.shape}."
             )
-        color, marker = COLORS[number % len(COLORS)], MARKERS[number % len(MARKERS)]
+        round_, place = divmod(number, len(COLORS))  # a colour that comes again has another shape
+        color, marker = COLORS[place], MARKERS[(place + round_) % len(MARKERS)]
         axes.plot(times, values, label=name, markersize=5, color=color, marker=marker)
     axes.set_xscale("log")
     axes.set_xlabel("seconds")

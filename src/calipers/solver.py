@@ -30,7 +30,7 @@ WORTH_A_THREAD = 8_000_000  # multiplications below which the loop does it by it
 
 @dataclass(frozen=True)
 class Recipe:
-    """Which parts make up a method; the paper's names are in :mod:`calipers.recipes`."""
+    """Which parts make up a method; the paper's names are in ``calipers.recipes``."""
 
     loss: Loss = field(default_factory=SmoothHinge)
     policy: Policy = field(default_factory=EveryBatch)

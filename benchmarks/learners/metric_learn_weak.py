@@ -1,0 +1,21 @@
+"""metric-learn's ITML and SCML from labels, with their defaults; nothing stops them early."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+from benchmarks.learners.fitted import Fitted
+from benchmarks.solvers.lmnn_metric_learn import shim
+
+shim()
+import metric_learn  # type: ignore[import-not-found]  # noqa: E402
+
+
+def fit(X: Any, y: Any, *, seed: int, cap: float, learner: str) -> Fitted:
+    """Fit ``ITML_Supervised`` or ``SCML_Supervised``."""
+    model = getattr(metric_learn, learner)(random_state=seed)
+    started = perf_counter()
+    model.fit(X, y)
+    seconds = perf_counter() - started
+    return Fitted(model.components_, seconds, int(model.n_iter_), False)

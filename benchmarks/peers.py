@@ -1,0 +1,286 @@
+"""Calipers beside other metric learners: error, seconds and memory of a fit.
+
+Everybody gets the same rows in a process of its own, with the defaults of its makers; 3-NN
+errors are of the test part, after the clock has stopped. Wine and breast_cancer, whose
+columns have unlike units, come a second time standardised. One that runs into the cap is
+stopped there and scored by what it had, or, where it cannot be stopped, ended; foreign
+packages have environments of their own. Whoever cannot be started or does not end is a row
+with the reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import blas, environments
+from benchmarks.contestants import CONTESTANTS, ENVIRONMENTS, Contestant
+from benchmarks.learners.fitted import Fitted
+from benchmarks.learners.splits import Features, rescaled, split_of
+from benchmarks.rows import ROOT, Column, Report, Row
+from calipers.datasets import DatasetError, Split, has_standard_split
+from calipers.evaluation import split_error
+
+NAMES = (
+    *("wine", "breast_cancer", "digits", "semeion", "dna"),
+    *("pendigits", "letter", "tdt30", "isolet", "connect4"),
+)
+UNLIKE_UNITS = ("wine", "breast_cancer")
+START_UP = 120.0  # seconds beyond the cap after which a process is ended
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+TABLES = {
+    "peers": [
+        Column("data", "data", width=14),
+        Column("shape", "shape", width=12),
+        Column("seed", "seed", width=4),
+        Column("peer", "peer", width=29),
+        Column("features", "features", width=12),
+        Column("thr.", "threads", width=4),
+        Column("error %", "error", ".2f"),
+        Column("seconds", "seconds", ".3f", 9),
+        Column("MB", "megabytes", ".1f", 8),
+        Column("its", "iterations", ",", 7),
+        Column("ended by", "ended", width=8),
+    ],
+    "peers, means": [
+        Column("data", "data", width=14),
+        Column("peer", "peer", width=29),
+        Column("features", "features", width=12),
+        Column("runs", "n_runs", width=4),
+        Column("error %", "error", ".2f"),
+        Column("sd", "deviation", ".2f", 5),
+        Column("seconds", "seconds", ".3f", 9),
+        Column("MB", "megabytes", ".1f", 8),
+        Column("capped", "n_capped", width=6),
+    ],
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What may be asked."""
+    every = tuple(contestant.name for contestant in CONTESTANTS)
+    parser.add_argument("--data-dir", help="folder with the paper's data")
+    parser.add_argument("--only", nargs="+", metavar="NAME", default=NAMES)
+    parser.add_argument("--peers", nargs="+", metavar="PEER", choices=every, default=every)
+    parser.add_argument("--seeds", nargs="+", type=int, default=(0, 1, 2))
+    parser.add_argument("--seconds", type=float, default=60.0, help="cap of each fit")
+    parser.add_argument(
+        "--peer-threads", type=int, help="BLAS threads of the others; else one or all, the faster"
+    )
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
+        "--environments", type=Path, metavar="DIR", help="folder of the foreign environments"
+    )
+    where.add_argument(
+        "--make-environments",
+        type=Path,
+        metavar="DIR",
+        help=f"make them there with pip first: {', '.join(ENVIRONMENTS)}",
+    )
+
+
+def run(asked: argparse.Namespace, report: Report) -> None:
+    """Measure data set by data set, then print the means and draw error against time."""
+    report.say(
+        f"3-NN errors of the test part; fits are stopped after {asked.seconds:g} s; MB: how far "
+        "the fit raised the memory of its process; thr.: BLAS threads"
+    )
+    troubles = _troubles(asked)
+    for name in asked.only:
+        for seed in asked.seeds:
+            try:
+                data = split_of(name, data_dir=asked.data_dir, split=seed)
+            except DatasetError as error:
+                report.skip("peers", str(error), data=name, seed=seed)
+                break
+            threads = asked.peer_threads or blas.for_product(data.X_train)
+            for contestant, features in _runs(asked, name, seed):
+                row = {
+                    "data": name,
+                    "shape": f"{len(data.y_train):,} x {data.X_train.shape[1]}",
+                    "seed": seed,
+                    "peer": contestant.name,
+                    "features": features,
+                    "cap": asked.seconds,
+                }
+                trouble = troubles.get(contestant.environment)
+                try:
+                    if trouble:
+                        raise PeerError(trouble)
+                    answer = _measure(contestant, rescaled(data, features), seed, asked, threads)
+                except PeerError as failure:
+                    report.skip("peers", str(failure), **row)
+                else:
+                    report.add("peers", **row, **answer)
+    lines = means(report.rows)
+    for line in lines:
+        report.show("peers, means", **line)
+    for picture in draw(lines, report.file.with_suffix("")):
+        report.say(f"error against time is in {picture}")
+
+
+class PeerError(RuntimeError):
+    """A peer gave no metric; the message says why."""
+
+
+def _runs(asked: argparse.Namespace, name: str, seed: int) -> Iterator[tuple[Contestant, Features]]:
+    """Who is run on a split; not again whoever would only do the same again."""
+    again = has_standard_split(name) and seed != asked.seeds[0]
+    for contestant in CONTESTANTS:
+        if contestant.name in asked.peers and (contestant.seeded or not again):
+            yield contestant, contestant.features
+            if name in UNLIKE_UNITS and contestant.features == "raw":
+                yield contestant, "standardised"
+
+
+def _troubles(asked: argparse.Namespace) -> dict[str | None, str]:
+    """Environments that are not there, each with the reason."""
+    troubles: dict[str | None, str] = {}
+    wanted = {one.environment for one in CONTESTANTS if one.name in asked.peers} - {None}
+    for name in sorted(filter(None, wanted)):
+        folder = asked.make_environments or asked.environments
+        if folder is None:
+            reason: str | None = "no environment: make one with --make-environments DIR"
+        elif asked.make_environments:
+            reason = environments.make(folder / name, ENVIRONMENTS[name])
+        else:
+            there = environments.interpreter(folder / name).is_file()
+            reason = None if there else f"no environment {name!r} in {folder}"
+        if reason:
+            troubles[name] = reason
+    return troubles
+
+
+def _measure(
+    contestant: Contestant, data: Split, seed: int, asked: argparse.Namespace, threads: int
+) -> Row:
+    """One fit, then its error."""
+    if contestant.learner is None:
+        return {"error": 100 * split_error(data), "seconds": 0.0, "megabytes": 0.0}
+    is_ours = contestant.name.startswith("Calipers")  # it knows how many threads it wants
+    fitted, megabytes = _fit(contestant, data, seed, asked, None if is_ours else threads)
+    if not np.isfinite(fitted.components).all():
+        raise PeerError("its metric is not finite")
+    return {
+        "error": 100 * split_error(data, fitted),
+        "seconds": fitted.seconds,
+        "megabytes": megabytes,
+        "iterations": fitted.n_iterations,
+        "ended": "cap" if fitted.capped else "itself",
+        "threads": None if is_ours else threads,
+    }
+
+
+def _fit(
+    contestant: Contestant,
+    data: Split,
+    seed: int,
+    asked: argparse.Namespace,
+    threads: int | None,
+) -> tuple[Fitted, float]:
+    """What the contestant made of the training part, and the megabytes it took."""
+    python, variables = sys.executable, dict(os.environ)
+    if contestant.environment is not None:
+        folder = asked.make_environments or asked.environments
+        python = str(environments.interpreter(folder / contestant.environment))
+        variables.pop("PYTHONPATH", None)
+    if threads is not None:
+        variables.update(dict.fromkeys(THREADS, str(threads)))
+    how = json.dumps({"seed": seed, "cap": asked.seconds, **contestant.settings})
+    with tempfile.TemporaryDirectory() as folder_name:
+        given, answer = Path(folder_name) / "given.npz", Path(folder_name) / "answer.npz"
+        np.savez(given, X=data.X_train, y=data.y_train, how=how)
+        words = [python, "-m", "benchmarks.learners.answer", str(contestant.learner)]
+        _call([*words, str(given), str(answer)], variables, asked.seconds)
+        with np.load(answer) as written:
+            facts = json.loads(str(written["facts"]))
+            megabytes = float(facts.pop("megabytes"))
+            return Fitted(written["components"], **facts), megabytes
+
+
+def _call(words: list[str], variables: dict[str, str], cap: float) -> None:
+    try:
+        done = subprocess.run(
+            words,
+            cwd=ROOT,
+            env=variables,
+            capture_output=True,
+            text=True,
+            timeout=cap + START_UP,
+        )
+    except subprocess.TimeoutExpired:
+        raise PeerError(
+            f"ended after {cap + START_UP:.0f} s, beyond the cap of {cap:g} s"
+        ) from None
+    if done.returncode:
+        lines = done.stderr.strip().splitlines()
+        raise PeerError(lines[-1] if lines else f"ended by signal {-done.returncode}")
+
+
+def means(rows: Iterable[Row]) -> list[Row]:
+    """A line for every data set, peer and kind of features: means over seeds."""
+    groups: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        if "skipped" not in row:
+            groups[row["data"], row["peer"], row["features"]].append(row)
+
+    def mean(group: list[Row], key: str) -> float:
+        return float(np.mean([row[key] for row in group]))
+
+    return [
+        {
+            "data": data,
+            "peer": peer,
+            "features": features,
+            "n_runs": len(group),
+            "error": mean(group, "error"),
+            "deviation": float(np.std([row["error"] for row in group])),
+            "seconds": mean(group, "seconds"),
+            "megabytes": max(row["megabytes"] for row in group),
+            "n_capped": sum(row.get("ended") == "cap" for row in group),
+        }
+        for (data, peer, features), group in groups.items()
+    ]
+
+
+def draw(lines: list[Row], folder: Path) -> list[Path]:
+    """A picture for every data set: a mark for every peer, a line for Euclidean distance."""
+    from matplotlib.figure import Figure
+
+    from calipers.plot import error_against_time
+
+    folder.mkdir(parents=True, exist_ok=True)
+    pictures = []
+    for name in dict.fromkeys(line["data"] for line in lines):
+        of_set = {_label(line): line for line in lines if line["data"] == name}
+        learned: dict[str, Any] = {
+            label: ([line["seconds"]], [line["error"]])
+            for label, line in of_set.items()
+            if line["seconds"]
+        }
+        figure = Figure(figsize=(9, 5), dpi=150, layout="constrained")
+        axes = error_against_time(learned, axes=figure.subplots())
+        for label, line in of_set.items():
+            if not line["seconds"]:
+                axes.axhline(line["error"], color="grey", linewidth=1, linestyle=":", label=label)
+        axes.set_title(name, loc="left")
+        axes.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1.01, 0.5))
+        pictures.append(folder / f"{name}.png")
+        figure.savefig(pictures[-1])
+    return pictures
+
+
+def _label(line: Row) -> str:
+    standardised = ", standardised" if line["features"] == "standardised" else ""
+    return f"{line['peer']}{standardised}"
