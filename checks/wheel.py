@@ -24,7 +24,8 @@ IN_WHEEL = (
     r"calipers-[\w.]+\.dist-info/(METADATA|WHEEL|RECORD|entry_points\.txt|licenses/LICENSE)"
 )
 IN_ARCHIVE = (
-    r"(src|tests|benchmarks|checks)/[\w/.]+\.(py|js|css|html|typed|md)|"
+    r"(src|tests|benchmarks|checks)/[\w/.-]+\.(py|js|css|html|typed|md)|"
+    r"(docs|examples)/[\w/.-]+\.(py|rst|md|css|png|svg|txt)|"
     r"README\.md|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|LICENSE|PKG-INFO|pyproject\.toml|"
     r"\.gitignore"
 )

@@ -24,7 +24,6 @@ def interval(name: str, kind: str, limits: str, got: str) -> str:
 
 
 REFUSED_EVERYWHERE: list[tuple[str, Any, str]] = [
-    ("n_neighbors", 0, interval("n_neighbors", "an int", "[1, inf)", "0")),
     (
         "n_components",
         5,
@@ -51,6 +50,10 @@ def test_settings_refused_by_every_learner(
         ("OASIS", "n_triplets", "an int in the range [1, inf)"),
         ("LEGO", "n_triplets", "an int in the range [1, inf)"),
         ("ITML", "n_triplets", "an int in the range [1, inf)"),
+        ("SPML", "n_neighbors", "an int in the range [1, inf)"),
+        ("OASIS", "n_neighbors", "an int in the range [1, inf)"),
+        ("LEGO", "n_neighbors", "an int in the range [1, inf)"),
+        ("ITML", "n_neighbors", "an int in the range [1, inf)"),
         ("SPML", "ridge", "a float in the range (0.0, inf)"),
         ("OASIS", "aggressiveness", "a float in the range (0.0, inf)"),
         ("LEGO", "learning_rate", "a float in the range (0.0, inf)"),
@@ -81,7 +84,7 @@ REFUSED_SETTINGS: list[tuple[dict[str, Any], str]] = [
     ({"learning_rate": np.inf}, interval("learning_rate", "a float", "(0.0, inf)", "inf")),
     ({"smoothness": -1.0}, interval("smoothness", "a float", "(0.0, inf)", "-1.0")),
     ({"radius": 0.0}, interval("radius", "a float", "(0.0, inf)", "0.0")),
-    ({"n_neighbors": 0}, interval("n_neighbors", "an int", "[1, inf)", "0")),
+    ({"n_neighbors": 0}, interval("n_neighbors", "an int", "[1, inf) or None", "0")),
     (
         {"n_components": 0},
         "The 'n_components' parameter of TripletSGD must be an int in the range [1, inf) or "
