@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks import (
+    embeddings,
     growth,
     lmnn,
     mining,
@@ -16,6 +17,7 @@ from benchmarks import (
     profile,
     projections,
     rows,
+    scale,
     speed,
     startup,
     study,
@@ -30,7 +32,9 @@ COMMANDS = {
     "lmnn": lmnn,
     "projections": projections,
     "profile": profile,
+    "embeddings": embeddings,
     "outofcore": outofcore,
+    "scale": scale,
     "peers": peers,
     "study": study,
 }

@@ -56,6 +56,11 @@ def resident_megabytes(call: Callable[[], object]) -> float:
     return (_peak() - before) / 1e6
 
 
+def peak_megabytes() -> float:
+    """Largest resident memory of this process so far, mapped pages of files included."""
+    return _peak() / 1e6
+
+
 def _hand_back_free_memory() -> None:
     if sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)

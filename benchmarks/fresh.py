@@ -76,41 +76,39 @@ def two_fits(*, method: str, n_rows: int, n_features: int) -> Row:
     return {"first_seconds": seconds[0], "second_seconds": seconds[1]}
 
 
-def out_of_core(*, folder: str, n_triplets: int, command: bool) -> Row:
-    """Peak memory of a fit on a mapped file, by the library or by the command line."""
-    import resource
+def out_of_core(*, folder: str, n_triplets: int, start: Any) -> Row:
+    """Peak memory of a fit on a mapped file: by the library, or without a start by the command."""
     from pathlib import Path
 
     import numpy as np
 
     import calipers
+    from benchmarks.clock import peak_megabytes, resident_megabytes
     from calipers.cli import main as run_command
 
-    def peak() -> float:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
-
     X, y = Path(folder, "X.npy"), Path(folder, "y.npy")
+    metric = Path(folder, "metric.safetensors")
+    words = ["fit", str(X), "--label", str(y), "-o", str(metric), "--triplets", str(n_triplets)]
+
+    def fit() -> None:
+        model = calipers.TripletSGD(n_triplets=n_triplets, start=start, random_state=0)
+        model.fit(np.load(X, mmap_mode="r"), np.load(y)).save(metric)
+
+    def fit_by_command() -> None:
+        if run_command([*words, "--quiet"]) != 0:
+            raise FreshProcessError("calipers fit failed")
+
     calipers.TripletSGD(n_triplets=500, random_state=0).fit(
         np.random.default_rng(0).random((300, 8)), np.arange(300) % 3
     )
-    before = peak()
-    if command:
-        metric = Path(folder, "metric.safetensors")
-        words = ["fit", str(X), "--label", str(y), "-o", str(metric), "--triplets", str(n_triplets)]
-        if run_command([*words, "--quiet"]) != 0:
-            raise FreshProcessError("calipers fit failed")
-        facts = calipers.load(metric).facts_
-        mining, solving = facts["mining_seconds_"], facts["solve_seconds_"]
-    else:
-        model = calipers.TripletSGD(n_triplets=n_triplets, random_state=0)
-        model.fit(np.load(X, mmap_mode="r"), np.load(y))
-        mining, solving = model.mining_seconds_, model.solve_seconds_
+    above = resident_megabytes(fit_by_command if start is None else fit)
+    facts = calipers.load(metric).facts_
     return {
         "file_megabytes": X.stat().st_size / 1e6,
-        "mining_seconds": mining,
-        "solve_seconds": solving,
-        "peak_megabytes": peak(),
-        "above_megabytes": peak() - before,
+        "mining_seconds": facts["mining_seconds_"],
+        "solve_seconds": facts["solve_seconds_"],
+        "peak_megabytes": peak_megabytes(),
+        "above_megabytes": above,
     }
 
 

@@ -7,6 +7,22 @@ from typing import Any
 HOSTILE = "</script><script>alert('x')</script>\"&' \u2028 $é日本|*"
 """A name that tries to get out of wherever it is put."""
 
+EXECUTING = (
+    "<img src=x onerror=window.executed=1>",
+    '"><svg onload=window.executed=1>',
+    "'-(window.executed=1)-'",
+    "</style><script>window.executed=1</script>",
+    "</title><script>window.executed=1</script>",
+    "--><script>window.executed=1</script>",
+    "<!--<script>",
+    "javascript:window.executed=1",
+    "${window.executed=1}`+(window.executed=1)+`",
+    '\\";window.executed=1;//',
+    "\u2028window.executed=1\u2029",
+    "<math><mtext></form><form><mglyph><style></math><img src onerror=window.executed=1>",
+)
+"""Names that would run something, were they taken for a part of the page."""
+
 COMMON: dict[str, Any] = {
     "identity": "abc",
     "settings": {"n_triplets": 100_000},

@@ -194,6 +194,17 @@ def finite(row: Row, *keys: str) -> bool:
     return bool(np.all(np.isfinite(values)) and min(values) >= 0)
 
 
+def test_embeddings(tmp_path: Path) -> None:
+    words = "--dimensions 64 80 --rows-each 300 --classes 10 --triplets 500 --components 4"
+    rows = run("embeddings", tmp_path, *words.split())
+    assert [row["d"] for row in rows] == [64, 80]
+    for row in rows:
+        assert finite(row, "seconds", "cpu_seconds", "mining_seconds")
+        assert row["components"] == 4
+        assert 0 < row["before"] < row["after"] <= 1
+        assert 0 < row["at_components"] <= 1
+
+
 def test_speed(tmp_path: Path) -> None:
     words = "--only letter --methods as-sgd hr-sgd --shrink 50 --triplets 300 --fit-memory none"
     for row in run("speed", tmp_path, *words.split()):

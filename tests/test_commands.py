@@ -18,6 +18,7 @@ from sklearn.datasets import dump_svmlight_file, load_iris
 
 from calipers import TripletSGD, load
 from calipers.cli import main
+from calipers.evaluation import retrieval_scores
 
 X, Y = load_iris(return_X_y=True)
 SPECIES = np.array(["setosa", "versicolor", "virginica"])[Y]
@@ -173,6 +174,42 @@ def test_evaluate(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.usefixtures("folder")
+def test_evaluate_says_when_retrieval_is_of_some_rows_and_takes_them_of_all_classes(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[set[str]] = []
+
+    def spy(*rows: Any, query_labels: Any, **how: Any) -> Any:
+        seen.append(set(query_labels.tolist()))
+        return retrieval_scores(*rows, query_labels=query_labels, **how)
+
+    monkeypatch.setattr("calipers.commands.evaluate.MOST_QUERIES", 6)
+    monkeypatch.setattr("calipers.evaluation.retrieval_scores", spy)
+    asked = ["evaluate", "iris.csv", "--label", "species", "--folds", "3", *FEW]
+    run(*asked, "--quiet")
+    expected = "Retrieval scores are of 18 of the 150 rows, at most 6 of each fold"
+    assert expected in capsys.readouterr().out
+    assert seen == 6 * [set(SPECIES)]  # the file is sorted by species
+    run(*asked, "--quiet", "--json")
+    assert [row["n_queries"] for row in json.loads(capsys.readouterr().out)] == [18, 18]
+
+
+def test_other_encodings(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "iris.csv").write_text(
+        (folder / "iris.csv").read_text().replace("setosa", "sétosa"), encoding="cp1252"
+    )
+    asked = ["fit", "iris.csv", "--label", "species", "-o", "m", "--quiet", *FEW]
+    assert "name its encoding, for example --encoding cp1252" in refused(capsys, *asked)
+    assert "stream does not start with BOM" in refused(capsys, *asked, "--encoding", "utf-16")
+    run(*asked, "--encoding", "cp1252")
+    assert "sétosa" in load("m").classes_
+    np.save("X.npy", X)
+    expected = "X.npy is read as npy, to which --encoding is of no use: leave it out."
+    given = ["transform", "m", "X.npy", "-o", "new.npy", "--encoding", "cp1252"]
+    assert refused(capsys, *given) == expected
+
+
+@pytest.mark.usefixtures("folder")
 def test_evaluate_standardised_compares_like_with_like(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -270,6 +307,7 @@ def test_mistakes_end_in_one_sentence(folder: Path, capsys: pytest.CaptureFixtur
         (["fit", "iris.csv", "--triplets", "0"], "must be a whole number of at least 1, got '0'"),
         (["evaluate", "iris.csv", "--folds", "1"], "must be a whole number of at least 2, got '1'"),
         (["evaluate", "iris.csv", "-o", "p.txt"], "must end in .png, .svg, .pdf"),
+        (["fit", "iris.csv", "--encoding", "base64"], "an encoding that Python knows"),
         (["transform", "m"], "the following arguments are required: data"),
     ],
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from types import SimpleNamespace
 
-from calipers.compiled import MARK, forget_stale, sources_digest
+from calipers.compiled import MARK, PARTS, forget_stale, sources_digest
 
 
 def kernel(folder: Path) -> SimpleNamespace:
@@ -45,3 +45,11 @@ def test_every_folder_of_compiled_code_is_asked_for() -> None:
     folders = {file.parent.name for file, text in texts.items() if "njit(" in text}
     asking = {file.parent.name for file, text in texts.items() if "\nforget_stale(" in text}
     assert folders == asking == {"kernels", "triplets"}
+
+
+def test_every_part_that_compiled_code_is_made_of_is_looked_at() -> None:
+    package = Path(__file__).parents[1] / "src" / "calipers"
+    texts = [file.read_text() for file in (package / "kernels").glob("*.py")]
+    modules = {file.stem for file in package.glob("*.py")} - {"arrays", "compiled"}
+    named = {name for text in texts for name in modules if f"from calipers.{name} import" in text}
+    assert {f"{name}.py" for name in named} == set(PARTS)

@@ -16,15 +16,19 @@ import pandas as pd  # noqa: E402
 from dask import dataframe, delayed  # noqa: E402
 
 from calipers import ITML, LEGO, OASIS, SPML, TripletSGD  # noqa: E402
-from calipers.dask import (  # noqa: E402
+from calipers.dask import (  # noqa: E402  # noqa: E402
+    ApproximateTripletSGD,
     AveragedTripletSGD,
     DaskITML,
     DaskLEGO,
     DaskOASIS,
     DaskSPML,
     DaskTripletSGD,
+    approximate,
+    partitions,
 )
 from calipers.dask.cluster import ClusterError  # noqa: E402
+from calipers.triplets._product import Anchors  # noqa: E402
 from dask_cluster import bounded, cluster_of  # noqa: E402
 
 X, Y = load_digits(return_X_y=True)
@@ -228,3 +232,34 @@ def test_no_partition_to_learn_from(client: Any) -> None:
     rows, labels = parts(X[order], cuts), parts(Y[order], cuts)
     with pytest.raises(ClusterError, match=r"^None of the 10 partitions has rows of two classes"):
         bounded(lambda: AveragedTripletSGD(**SETTINGS).fit(rows, labels, client=client))
+
+
+def test_an_index_with_few_cells_finds_the_nearest(client: Any) -> None:
+    """Partitions so small that all cells are probed: nothing is missed."""
+    pytest.importorskip("faiss", reason="needs the extra faiss")
+    expected = TripletSGD(**SETTINGS).fit(X, Y)
+    cut = da.from_array(X, chunks=(250, 64)), da.from_array(Y, chunks=250)
+    got = bounded(lambda: ApproximateTripletSGD(**SETTINGS).fit(*cut, client=client))
+    np.testing.assert_array_equal(got.components_, expected.components_)
+
+
+def test_an_index_finds_most_of_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("faiss", reason="needs the extra faiss")
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(4000, 8))
+    labels = rng.integers(3, size=4000)
+    chosen = np.arange(0, 4000, 40)
+    anchors = Anchors(rows[chosen], labels[chosen], chosen)
+    part = partitions.Partition(rows, labels)
+    exact = partitions.search(part, 0, anchors, None, (3, 3))
+    shares = []
+    for n_probed in (2, 8):
+        monkeypatch.setattr(approximate, "LISTS_PROBED", n_probed)
+        found = approximate.search_by_index(part, 0, anchors, None, (3, 3))
+        assert (found.to_same >= exact.to_same * (1 - 1e-12)).all()
+        own, other = found.same >= 0, found.other >= 0
+        assert (labels[found.same] == labels[chosen][:, None])[own].all()
+        assert (labels[found.other] != labels[chosen][:, None])[other].all()
+        assert not (found.same == chosen[:, None]).any()
+        shares.append(np.mean(found.same == exact.same))
+    assert 0.3 < shares[0] < shares[1] < 1.0

@@ -34,6 +34,13 @@ def client() -> Iterator[Any]:
         yield opened
 
 
+@pytest.fixture
+def own() -> Iterator[Any]:
+    """A cluster of one test, which may kill its workers."""
+    with cluster_of(2) as opened:
+        yield opened
+
+
 def cut(rows_each: int = 40) -> tuple[Any, Any]:
     return da.from_array(X, chunks=(rows_each, 4)), da.from_array(Y, chunks=rows_each)
 
@@ -82,49 +89,45 @@ def kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
 
 
-@pytest.mark.parametrize("step", ["read", "encode", "search"])
-def test_a_worker_killed_while_neighbours_are_searched(
-    client: Any, tmp_path: Path, step: str
-) -> None:
+@pytest.mark.parametrize("step", ["read", "search"])
+def test_a_worker_killed_while_neighbours_are_searched(own: Any, tmp_path: Path, step: str) -> None:
     expected = TripletSGD(**SETTINGS).fit(X, Y)
     file = tmp_path / "pid"
-    pause_once(client, "calipers.dask.partitions", step, file)
+    pause_once(own, "calipers.dask.partitions", step, file)
     killer = when_there(file, kill)
-    got = bounded(lambda: DaskTripletSGD(**SETTINGS).fit(*cut(), client=client))
+    got = bounded(lambda: DaskTripletSGD(**SETTINGS).fit(*cut(), client=own))
     killer.join(LONGEST)
     assert file.exists()
     np.testing.assert_array_equal(got.components_, expected.components_)
-    client.wait_for_workers(2, timeout=60)
 
 
-def test_a_worker_killed_while_metrics_are_averaged(client: Any, tmp_path: Path) -> None:
+def test_a_worker_killed_while_metrics_are_averaged(own: Any, tmp_path: Path) -> None:
     learner = AveragedTripletSGD(**SETTINGS)
-    expected = bounded(lambda: learner.fit(*cut(75), client=client)).components_
+    expected = bounded(lambda: learner.fit(*cut(75), client=own)).components_
     file = tmp_path / "pid"
-    pause_once(client, "calipers.dask.averaged", "walk", file)
+    pause_once(own, "calipers.dask.averaged", "walk", file)
     killer = when_there(file, kill)
-    got = bounded(lambda: learner.fit(*cut(75), client=client))
+    got = bounded(lambda: learner.fit(*cut(75), client=own))
     killer.join(LONGEST)
     assert file.exists()
     np.testing.assert_array_equal(got.components_, expected)
-    client.wait_for_workers(2, timeout=60)
 
 
-def test_a_worker_added_while_neighbours_are_searched(client: Any, tmp_path: Path) -> None:
+def test_a_worker_added_while_neighbours_are_searched(own: Any, tmp_path: Path) -> None:
     """The one that waits is killed once there is a third."""
     expected = TripletSGD(**SETTINGS).fit(X, Y)
     file = tmp_path / "pid"
-    pause_once(client, "calipers.dask.partitions", "search", file)
+    pause_once(own, "calipers.dask.partitions", "search", file)
 
     def grow(pid: int) -> None:
-        client.cluster.scale(3)
-        client.wait_for_workers(3, timeout=60)
+        own.cluster.scale(3)
+        own.wait_for_workers(3, timeout=60)
         kill(pid)
 
     grower = when_there(file, grow)
-    got = bounded(lambda: DaskTripletSGD(**SETTINGS).fit(*cut(), client=client))
+    got = bounded(lambda: DaskTripletSGD(**SETTINGS).fit(*cut(), client=own))
     grower.join(LONGEST)
-    assert len(client.scheduler_info(n_workers=-1)["workers"]) >= 2
+    assert len(own.scheduler_info(n_workers=-1)["workers"]) >= 2
     np.testing.assert_array_equal(got.components_, expected.components_)
 
 
@@ -182,7 +185,7 @@ def test_a_cluster_without_workers_is_not_waited_for_forever(
         fails("^The cluster has had no worker for 1 s while partition was", *cut(), empty)
 
 
-def test_a_partition_that_kills_every_worker(client: Any) -> None:
+def test_a_partition_that_kills_every_worker(own: Any) -> None:
     def deadly() -> Any:
         import os
         import signal
@@ -190,10 +193,7 @@ def test_a_partition_that_kills_every_worker(client: Any) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
     rows, labels = [delayed(deadly)()], [delayed(Y)]
-    fails(
-        "^partition failed .KilledWorker: each worker that tried it has died", rows, labels, client
-    )
-    client.wait_for_workers(2, timeout=60)
+    fails("^partition failed .KilledWorker: each worker that tried it has died", rows, labels, own)
 
 
 def test_a_local_cluster_is_started_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:

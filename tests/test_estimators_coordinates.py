@@ -120,6 +120,15 @@ def test_equal_distances_count_half() -> None:
     np.testing.assert_array_equal(wrong, [0.5, 0.5, 0.5, 0.5])
 
 
+def test_the_spread_within_classes_is_not_tried_on_many_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows, labels = load_wine(return_X_y=True)
+    assert best_coordinates(RowsInMemory(rows, labels)).kind == "classes"
+    monkeypatch.setattr(module, "FEW_ROWS", len(rows) - 1)
+    assert best_coordinates(RowsInMemory(rows, labels)).kind == "features"
+
+
 def test_many_rows_are_looked_at_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_ROWS", 100)
     monkeypatch.setattr(module, "MOST_ANCHORS", 90)

@@ -23,7 +23,7 @@ TRIPLETS = np.random.default_rng(1).permuted(np.tile(np.arange(len(X)), (900, 1)
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every mapped file is read by blocks, of 100 rows."""
-    monkeypatch.setattr(given, "LARGEST_READ", 0)
+    monkeypatch.setattr(blocks, "LARGEST_READ", 0)
     monkeypatch.setattr(given, "_LABELS_AT_ONCE", 100)
     monkeypatch.setattr(blocks, "BLOCK_ELEMENTS", 6400)
     monkeypatch.setattr(disk, "_ROWS_AT_ONCE", 64)
@@ -99,7 +99,7 @@ def test_what_only_this_process_changed_is_kept(tmp_path: Path) -> None:
 
 
 def test_small_mapped_files_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(given, "LARGEST_READ", X.nbytes)
+    monkeypatch.setattr(blocks, "LARGEST_READ", X.nbytes)
     found, _ = given.given_rows(TripletSGD(), mapped(tmp_path, X))
     assert isinstance(found, RowsInMemory)
 

@@ -93,6 +93,15 @@ def test_the_number_of_triplets_without_being_told() -> None:
     assert TripletSGD("mini-sgd", random_state=0).fit(*many).n_iter_ == 10_000
 
 
+@pytest.mark.parametrize(
+    ("n_rows", "n_triplets"), [(100, 100_000), (12_000, 120_000), (10**6, 500_000)]
+)
+def test_more_rows_more_triplets_where_updates_are_cheap(n_rows: int, n_triplets: int) -> None:
+    rows = RowsInMemory(np.broadcast_to(0.0, (n_rows, 48)))
+    assert TripletSGD()._enough_triplets(rows) == n_triplets
+    assert sum(TripletSGD()._shares(rows)) == n_triplets
+
+
 def test_batch_size_is_one_where_the_method_says_so() -> None:
     for method in ("sgd", "as-sgd"):
         np.testing.assert_array_equal(metric(method), metric(method, batch_size=3))

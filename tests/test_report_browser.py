@@ -14,7 +14,7 @@ import pytest
 
 from calipers.experiments.report.page import page
 from calipers.experiments.summary import Summary
-from paper_rows import HOSTILE, row, some
+from paper_rows import EXECUTING, HOSTILE, row, some
 
 BROWSER = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -147,6 +147,28 @@ def test_hostile_names_are_shown_as_they_are(tmp_path: Path) -> None:
     assert out["scripts"] == 4
     assert out["title"] == HOSTILE
     assert out["heading"] == HOSTILE
+
+
+def test_no_name_is_run(tmp_path: Path) -> None:
+    """In every place that a name or a note can come to."""
+    script = """
+    all("button").forEach((button) => button.click());
+    out.executed = window.executed ?? null;
+    out.scripts = all("script").length;
+    out.images = all("img, form, math, iframe, object, embed").length;
+    out.headings = all("#errors tbody th").map((cell) => cell.textContent);
+    """
+    rows = [
+        row(name, method, notes=[name], data={**row(name, method)["data"], "note": name})
+        for name in EXECUTING
+        for method in ("euclidean", "sgd", "as-sgd")
+    ]
+    rows += [{**rows[1], "dataset": "more", "method": "lmnn", "failed": EXECUTING[3]}]
+    out = browse(page(Summary(rows)), tmp_path, script)
+    assert out["executed"] is None
+    assert out["scripts"] == 4
+    assert out["images"] == 0
+    assert [name for name in EXECUTING if name not in out["headings"]] == []
 
 
 @pytest.mark.parametrize("width", [400, 1400])

@@ -140,7 +140,7 @@ def test_many_rows_in_blocks(tmp_path: Path) -> None:
             "FILE has 'x' in row 1 in the column 'b', of which",
         ),
         (b"a,b\n1,\xff\n", {}, "FILE is not UTF-8 throughout (byte 0xff"),
-        ("a,b\n1,2\n".encode("utf-16"), {}, "FILE is in UTF-16: save it again as UTF-8."),
+        ("a,b\n1,2\n".encode("utf-16"), {}, "FILE is in UTF-16: save it again as UTF-8, or say"),
         ("a,b\n1," + "x" * 200_000, {}, "FILE is not a table of text (field larger than"),
     ],
 )

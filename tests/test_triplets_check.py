@@ -96,6 +96,12 @@ REFUSALS: list[tuple[Any, type[Exception], str]] = [
         "give every triplet exactly three row numbers (anchor, near, far).",
     ),
     (
+        [[0, 1, 199], [0, 1, 200]],
+        ValueError,
+        "triplets[1] = (0, 1, 200) points past the last row of X (200 rows): "
+        "use row numbers from 0 to 199.",
+    ),
+    (
         [],
         ValueError,
         "triplets is empty, at least one (anchor, near, far) triplet is needed: "

@@ -15,6 +15,7 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 MARK = "calipers-sources.sha256"
+PARTS = ("losses.py", "sampling.py", "steps.py", "schedules.py", "projections.py")
 
 
 def forget_stale(kernel: Any) -> None:
@@ -42,6 +43,6 @@ def sources_digest() -> str:
     digest = sha256()
     for file in sorted(Path(__file__).parent.rglob("*.py")):
         text = file.read_bytes()
-        if b"numba" in text or file.name in ("losses.py", "sampling.py", "steps.py"):
+        if b"numba" in text or file.name in PARTS:
             digest.update(text)
     return digest.hexdigest()

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from calipers.arrays import FloatArray
 
 BLOCK_ELEMENTS = 2**21  # 16 MB in float64
+LARGEST_READ = 2**27  # bytes up to which a file is read as a whole
 
 
 def blocks_of(X: npt.NDArray[Any]) -> Iterator[tuple[int, npt.NDArray[Any]]]:

@@ -16,7 +16,7 @@ from scipy.linalg import eigh
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from calipers.arrays import FloatArray
+from calipers.arrays import FloatArray, refuse_masked
 
 if TYPE_CHECKING:
     from calipers.files import Contents
@@ -34,7 +34,15 @@ def factor(M: FloatArray, n_components: int | None = None) -> FloatArray:
     >>> factor(np.diag([1.0, 4.0]), n_components=1)
     array([[0., 2.]])
     """
-    values, vectors = eigh(M)
+    if not np.isfinite(M).all():
+        raise ValueError(
+            "The metric has grown beyond what float64 holds: divide X by its largest value, or "
+            "take shorter steps."
+        )
+    try:
+        values, vectors = eigh(M)
+    except np.linalg.LinAlgError:
+        values, vectors = eigh(M, driver="ev")  # slower, and converges where the other did not
     kept = slice(None, None, -1) if n_components is None else slice(-1, -1 - n_components, -1)
     values, rows = np.maximum(values[kept], 0.0), vectors.T[kept]
     largest = np.take_along_axis(rows, np.abs(rows).argmax(axis=1)[:, None], axis=1)
@@ -91,6 +99,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             ``X @ components_.T``.
         """
         check_is_fitted(self)
+        refuse_masked(X, "X")
         rows = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
         return np.asarray(rows @ self.components_.T)
 
@@ -109,10 +118,14 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """
         rows = self._check_pairs(pairs)
         difference = (rows[:, 0] - rows[:, 1]) @ self.components_.T
-        return np.asarray(np.sqrt(np.einsum("ij,ij->i", difference, difference)))
+        # in units of their own, so that squares neither overflow nor vanish
+        unit = np.abs(difference).max(axis=1, initial=0.0)
+        difference /= np.where(unit > 0.0, unit, 1.0)[:, None]
+        return np.asarray(unit * np.sqrt(np.einsum("ij,ij->i", difference, difference)))
 
     def _check_pairs(self, pairs: npt.ArrayLike) -> FloatArray:
         check_is_fitted(self)
+        refuse_masked(pairs, "pairs")
         rows: FloatArray = check_array(pairs, allow_nd=True, dtype=np.float64, input_name="pairs")
         if rows.ndim != 3 or rows.shape[1:] != (2, self.n_features_in_):
             raise ValueError(

@@ -42,7 +42,7 @@ class ByGradientNorm(NamedTuple):
 
 
 class ByRunningNorm(NamedTuple):
-    """As :class:`ByGradientNorm`, but ``largest`` is the largest norm met so far.
+    """As `ByGradientNorm`, but ``largest`` is the largest norm met so far.
 
     ``largest`` is an array of one number, which the solver raises as it goes.
     """

@@ -81,7 +81,7 @@ class SavedMetric(MahalanobisMixin):
         Labels, if there were any.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, if they had any; X with other names is refused.
     """
 

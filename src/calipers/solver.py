@@ -30,7 +30,7 @@ WORTH_A_THREAD = 8_000_000  # multiplications below which the loop does it by it
 
 @dataclass(frozen=True)
 class Recipe:
-    """Which parts make up a method; the paper's names are in :mod:`calipers.recipes`."""
+    """Which parts make up a method; the paper's names are in ``calipers.recipes``."""
 
     loss: Loss = field(default_factory=SmoothHinge)
     policy: Policy = field(default_factory=EveryBatch)
@@ -150,7 +150,14 @@ class Solver:
         block = self._look_ahead(X, triplets, accepted, plan)
         changes, rank = self._tally("changes"), self._tally("rank")
         loss, policy = self.recipe.loss, self.recipe.policy
-        walk(self.iterate, block, self._step, loss, policy, self._room, plan.span)
+        try:
+            walk(self.iterate, block, self._step, loss, policy, self._room, plan.span)
+        except ValueError as problem:  # LAPACK has given up; M is not to be used
+            raise ValueError(
+                f"The walk cannot go on after {self._tally('seen'):,.0f} steps, because the "
+                f"eigenvalues of M were not found ({problem}): divide X by its largest value, or "
+                "take shorter steps."
+            ) from problem
         changes, rank = self._tally("changes") - changes, self._tally("rank") - rank
         self._gap += 0.5 * (len(accepted) / max(changes, 0.5) - self._gap)
         if changes:

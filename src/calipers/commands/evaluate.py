@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from calipers.tables.table import Chosen
 
 MOST_QUERIES = 2000
-"""Rows of a fold that are searched for at most; more change the means little."""
+"""Rows of a part left out that are searched for at most; more change the means little."""
 
 _HEADINGS = {
     "knn_error": "k-NN error %",
@@ -88,13 +88,24 @@ def run(options: argparse.Namespace) -> int:
                 before = _plain_map(fold, standardize=options.standardize)
                 scores["before"].append(_scores(fold, before, options))
                 scores["after"].append(_scores(fold, metric.transform, options))
-    rows = [{"distance": name, **_summary(each)} for name, each in scores.items()]
+    n_queries = sum(min(len(fold.y_test), MOST_QUERIES) for fold in folds)
+    rows = [
+        {"distance": name, **_summary(each), "n_queries": n_queries}
+        for name, each in scores.items()
+    ]
     if options.output is not None:
         _draw(options, folds[-1], before, metric.transform, rows)
     if options.json:
         write_json(rows)
     else:
         console().print(_table(rows, options))
+        if n_queries < len(data.X):
+            console().print(
+                f"Retrieval scores are of {n_queries:,} of the {len(data.X):,} rows, at most "
+                f"{MOST_QUERIES:,} of each fold; the k-NN error is of all.",
+                highlight=False,
+                soft_wrap=True,
+            )
     if not options.quiet:
         for note in told:
             remark(f"Note: {note}")
@@ -141,18 +152,18 @@ def _scores(
     """Score a map on the rows left out, searched for among those learned from."""
     from dataclasses import asdict
 
+    import numpy as np
+
     from calipers.evaluation import knn_error, retrieval_scores
 
     known, new = mapped(fold.X_train), mapped(fold.X_test)
     n_neighbors, k = min(options.neighbors, len(known)), min(options.at, len(known))
     error = knn_error(known, fold.y_train, new, fold.y_test, n_neighbors=n_neighbors)
+    # spread evenly, for the file may be sorted by class
+    asked = np.linspace(0, len(new) - 1, min(len(new), MOST_QUERIES)).astype(np.intp)
     found = asdict(
         retrieval_scores(
-            known,
-            new[:MOST_QUERIES],
-            labels=fold.y_train,
-            query_labels=fold.y_test[:MOST_QUERIES],
-            k=k,
+            known, new[asked], labels=fold.y_train, query_labels=fold.y_test[asked], k=k
         )
     )
     return {"knn_error": error} | {name: found[name] for name in _HEADINGS if name in found}

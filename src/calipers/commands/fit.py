@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from calipers.commands import learners
+from calipers.commands.stopping import with_the_metric_so_far
 from calipers.commands.style import add_data, add_style, console, remark, write_json
+
+STOPPED = 130  # exit code after Ctrl-C; the metric so far is in its file
 
 if TYPE_CHECKING:
     from calipers.commands.style import Commands
@@ -28,6 +31,12 @@ def add(commands: Commands) -> None:
         default=Path("metric.safetensors"),
         metavar="FILE",
         help="where the metric goes (default: %(default)s)",
+    )
+    fit.add_argument(
+        "--checkpoint",
+        type=Path,
+        metavar="FILE",
+        help="write the state into FILE every minute, and go on from it if it is there",
     )
     add_data(fit, label_needed=True)
     learners.add_learner(fit)
@@ -51,8 +60,12 @@ def run(options: argparse.Namespace) -> int:
     with (
         meter(1.0, console=aside, show=not options.quiet) as bar,
         bar.step(f"learning, {options.method}", if_slow=learners.SLOW) as advance,
+        with_the_metric_so_far(),
     ):
         estimator.set_callbacks(advance)
+        if options.checkpoint is not None:
+            files.check_writable(options.checkpoint)
+            _set_checkpoint(estimator, options)
         _, told = learners.learn(
             estimator, data.X, data.y, source=options.data, standardize=options.standardize
         )
@@ -90,4 +103,12 @@ def run(options: argparse.Namespace) -> int:
             soft_wrap=True,
             markup=False,
         )
-    return 0
+    return STOPPED if getattr(estimator, "interrupted_", False) else 0
+
+
+def _set_checkpoint(estimator: Any, options: argparse.Namespace) -> None:
+    from calipers.files import FileError
+
+    if not hasattr(estimator, "set_checkpoint"):
+        raise FileError(f"--checkpoint is of no use to --method {options.method}.")
+    estimator.set_checkpoint(options.checkpoint)

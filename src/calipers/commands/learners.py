@@ -96,7 +96,7 @@ def read_labelled(options: argparse.Namespace) -> Chosen:
     from calipers.files import FileError
 
     path = Path(options.data)
-    table = tables.read(path, kind=options.format, label=options.label)
+    table = tables.read(path, kind=options.format, label=options.label, encoding=options.encoding)
     chosen = table.choose(label=options.label, ignore=options.ignore)
     if chosen.y is None:
         raise FileError(f"{path} is read without labels: name their column with --label.")

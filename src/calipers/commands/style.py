@@ -42,6 +42,12 @@ def add_data(command: argparse.ArgumentParser, *, label_needed: bool) -> None:
         choices=("csv", "tsv", "parquet", "npy", "npz", "libsvm"),
         help="format of the data (default: told by the ending; CSV, TSV, LIBSVM also .gz, .bz2)",
     )
+    command.add_argument(
+        "--encoding",
+        type=encoding,
+        metavar="NAME",
+        help="how characters of CSV and TSV are coded, for example cp1252 (default: utf-8)",
+    )
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -70,6 +76,17 @@ def picture(text: str) -> Path:
             f"the picture's name must end in {', '.join(PICTURES)}, got {text!r}"
         )
     return path
+
+
+def encoding(text: str) -> str:
+    """Take the name of an encoding of characters."""
+    try:
+        "".encode(text)
+    except LookupError:
+        raise argparse.ArgumentTypeError(
+            f"must be an encoding that Python knows, such as utf-8 or cp1252, got {text!r}"
+        ) from None
+    return text
 
 
 def seed(text: str) -> int:

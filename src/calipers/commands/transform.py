@@ -49,7 +49,9 @@ def run(options: argparse.Namespace) -> int:
     tables.check_output(options.output)
     metric = load(options.metric)
     label = options.label if options.label is not None else metric.label_
-    table = tables.read(Path(options.data), kind=options.format, label=label)
+    table = tables.read(
+        Path(options.data), kind=options.format, label=label, encoding=options.encoding
+    )
     data = _chosen(options, metric, table)
     images = _mapped(data.X, metric.components_)
     names = metric.get_feature_names_out().tolist()

@@ -20,8 +20,12 @@ class ClusterError(RuntimeError):
 @contextmanager
 def client_of(given: Any) -> Iterator[Any]:
     """The client given, or the one in use, or that of a local cluster while this is open."""
-    from distributed import Client, LocalCluster, default_client
-
+    try:
+        from distributed import Client, LocalCluster, default_client
+    except ImportError as missing:
+        raise ImportError(
+            "calipers.dask needs the packages dask and distributed: pip install 'calipers[dask]'."
+        ) from missing
     if given is not None:
         yield given
         return

@@ -7,6 +7,7 @@ Whatever a worker held when it died is computed anew by others.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ class RowsOnCluster:
         self.tasks, self.parts, self.whole = tasks, parts, whole
         self.class_sizes, self.lonely = whole.class_sizes, whole.lonely
         self.row_map: Any = None  # a future of it
+        self.search: Callable[..., Found] = partitions.search
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -79,9 +81,7 @@ class RowsOnCluster:
         )
         sizes = (n_same, n_other)
         found = [
-            self.tasks.submit(
-                "search", partitions.search, part, int(start), queries, self.row_map, sizes
-            )
+            self.tasks.submit("search", self.search, part, int(start), queries, self.row_map, sizes)
             for part, start in zip(self.parts, self.whole.starts[:-1], strict=True)
         ]
         nearest: Found
@@ -97,6 +97,7 @@ class RowsOnCluster:
         """The images of these rows; workers compute them when they search."""
         images = RowsOnCluster(self.tasks, self.parts, self.whole)
         images.row_map = self.tasks.submit("map", chained, self.row_map, row_map)
+        images.search = self.search
         return images
 
     def _pieces(self, numbers: IndexArray) -> tuple[list[Any], IndexArray]:

@@ -22,8 +22,8 @@ MOST_ROWS = 20_000  # from which spreads are estimated
 MOST_FEATURES = 1024  # for which the spread within classes is tried without being asked
 MOST_ANCHORS = 2000  # rows whose nearest neighbour is looked at to compare coordinates
 SURE = 1.0  # standard errors by which others must be better than those by feature
-FEW_ROWS = 5_000  # up to which a spread within classes is judged by rows it has not seen
-N_FOLDS = 5  # for which the rows are dealt
+FEW_ROWS = 5_000  # up to which that is; more rows are enough to learn it, if it is of use
+N_FOLDS = 5  # for which the rows are dealt, so that it is judged by rows it has not seen
 FLAT = 1e-6  # share of the largest spread below which there is none
 _TILE = 256  # rows of a product
 _COLUMNS = 16  # its columns are a multiple of
@@ -119,6 +119,8 @@ def best_coordinates(rows: Rows) -> Coordinates:
     They are by feature, unless others are better by more than chance: by the standard error
     of the difference, over the same anchors.
     """
+    n, d = rows.shape
+    tries_classes = n <= FEW_ROWS and d <= MOST_FEATURES
     n_anchors = n_usable(rows)
     places = np.arange(min(n_anchors, MOST_ANCHORS))
     if n_anchors > MOST_ANCHORS:  # evenly over the rows, which may be in order of class
@@ -127,7 +129,7 @@ def best_coordinates(rows: Rows) -> Coordinates:
     best = coordinates("features", rows)
     wrong = _wrong(rows.mapped(best.of), anchors)
     least = 0.0
-    for kind in ("identity", "classes") if rows.shape[1] <= MOST_FEATURES else ("identity",):
+    for kind in ("identity", "classes") if tries_classes else ("identity",):
         gain = wrong - _wrong_in(kind, rows, anchors)
         if gain.sum() > max(least, SURE * np.sqrt(np.sum(gain**2))):
             best, least = coordinates(kind, rows), float(gain.sum())
@@ -136,7 +138,7 @@ def best_coordinates(rows: Rows) -> Coordinates:
 
 def _wrong_in(kind: str, rows: Rows, anchors: IndexArray) -> FloatArray:
     """What :func:`_wrong` says in coordinates that were made without the anchors."""
-    if kind != "classes" or not 2 * N_FOLDS <= rows.shape[0] <= FEW_ROWS:
+    if kind != "classes" or rows.shape[0] < 2 * N_FOLDS:
         return _wrong(rows.mapped(coordinates(kind, rows).of), anchors)
     wrong = np.zeros(len(anchors))
     for fold in range(N_FOLDS):

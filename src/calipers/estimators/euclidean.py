@@ -23,7 +23,7 @@ class Euclidean(MahalanobisMixin):
         0: nothing is learned.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, if X had string column names.
 
     Examples

@@ -6,10 +6,13 @@ A learner brings settings, and an object that is fed portions of triplets, see
 
 from __future__ import annotations
 
+import os
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import islice
+from itertools import count, islice
+from pathlib import Path
 from time import perf_counter
 from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
 
@@ -21,7 +24,9 @@ from sklearn.utils import check_random_state
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators import inputs
+from calipers.estimators.checkpoint import Checkpoint, identity_of
 from calipers.estimators.given import given_labelled, given_rows
+from calipers.estimators.interrupt import InterruptedFitWarning, stop_asked
 from calipers.metric import MahalanobisMixin, factor
 from calipers.triplets import (
     LARGEST_PORTION,
@@ -89,6 +94,8 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
     n_components: int | None
     random_state: int | np.random.RandomState | None
     _row_columns = 3  # of an example
+    _checkpoint: Checkpoint | None = None
+    _stream: Any = None  # of batches, see `calipers.estimators.streams`
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     @with_callbacks  # type: ignore[untyped-decorator]
@@ -195,14 +202,44 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
         """What to learn from: the triplets, or what a subclass makes of them."""
         return triplets
 
+    def set_checkpoint(
+        self, path: str | os.PathLike[str] | None, *, every_seconds: float = 60.0
+    ) -> Self:
+        """Let fits write where they are into a file, and go on from it if it is there.
+
+        A fit that was killed and is started again with the same data, settings and seed ends
+        with the same bits as one that was not: neighbours are searched anew, then the walk goes
+        on from the file. A file of another fit is refused. When a fit is done its file is
+        removed.
+
+        Parameters
+        ----------
+        path : path-like or None
+            Name of the file; None writes none.
+        every_seconds : float, default=60.0
+            Time between two writings, which are between two portions of triplets.
+
+        Returns
+        -------
+        Self
+            The estimator. Clones of it write no file.
+        """
+        self._checkpoint = None if path is None else Checkpoint(Path(path), every_seconds)
+        return self
+
     def _learn(
         self, rows: Rows, source: Source, rngs: list[np.random.Generator], *, given: Given
     ) -> Self:
         """Start a learner, feed it, and keep what it has learned."""
         mined, started = self.mining_seconds_, perf_counter()
+        self._stream = None  # of batches: it ends here
+        if self._checkpoint is not None:
+            self._checkpoint.open()
         learner = self._start(rows, source, rngs)
         self._feed(learner, rows, source, given=given)
         self._set_fitted(learner)
+        if self._checkpoint is not None:
+            self._checkpoint.close(is_over=not self.interrupted_)
         self.solve_seconds_ = perf_counter() - started - (self.mining_seconds_ - mined)
         return self
 
@@ -218,23 +255,49 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
     def _steps(
         self, learner: AnyLearner, rows: Rows, source: Source, size: int
     ) -> Iterator[Callable[[], object]]:
-        """A step for each portion of each stage."""
+        """A step for each portion of each stage, but for those walked before a checkpoint."""
         stage: tuple[Rows, Source] | None = rows, source
-        while stage is not None:
+        for number in count():
+            if stage is None:
+                return
             rows, source = stage
             n_portions = _n_portions(len(source), size, learner.batch_size)
-            for X, portion in islice(self._portions(rows, source, size), n_portions):
-                yield partial(learner.advance, X, portion)
+            note, n_done = self._resumed(learner, rows, source, (number, size, n_portions))
+            portions = islice(self._portions(rows, source, size, n_done), n_portions - n_done)
+            for n_seen, (X, portion) in enumerate(portions, n_done + 1):
+                yield partial(_step, learner, X, portion, partial(note, n_seen))
             started = perf_counter()
             stage = self._next_stage(learner, rows)
             self.mining_seconds_ += perf_counter() - started
 
+    def _resumed(
+        self, learner: AnyLearner, rows: Rows, source: Source, place: tuple[int, int, int]
+    ) -> tuple[Callable[[int], None], int]:
+        """How to note portions as seen, and how many were before the fit was broken off.
+
+        A place is the number of the stage, the size of its portions, and how many they are.
+        """
+        if self._checkpoint is None:
+            return lambda n_seen: None, 0
+        first = next(source.portions(LARGEST_PORTION))
+        X, local = rows.local(first, n_columns=self._row_columns)
+        stage, size, n_portions = place
+        identity = identity_of(self, X, local, (len(source), size))
+        n_done = self._checkpoint.resume(stage, learner, identity)
+        return partial(self._checkpoint.note, stage, learner, identity, n_portions), n_done
+
     def _portions(
-        self, rows: Rows, source: Source, size: int
+        self, rows: Rows, source: Source, size: int, n_done: int = 0
     ) -> Iterator[tuple[npt.NDArray[Any], IndexArray]]:
         """Portions, and the arrays they are rows of; rows are fetched for many at a time."""
-        for examples in source.portions(size * max(1, LARGEST_PORTION // size)):
-            X, local = rows.local(examples, n_columns=self._row_columns)
+        many = size * max(1, LARGEST_PORTION // size)
+        skipped = n_done * size
+        for examples in source.portions(many):
+            if skipped >= len(examples):
+                skipped -= len(examples)
+                continue
+            X, local = rows.local(examples[skipped:], n_columns=self._row_columns)
+            skipped = 0
             for first in range(0, len(local), size):
                 yield X, local[first : first + size]
 
@@ -254,18 +317,28 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
         def so_far() -> dict[str, Any]:
             return self._learned(learner)
 
-        stopped = False
-        for take_step in steps:
-            part = context.subcontext(task_name="step")
-            part.call_on_fit_task_begin(estimator=self, X=X, y=y)
-            take_step()
-            stopped = part.call_on_fit_task_end(
-                estimator=self, X=X, y=y, reconstruction_attributes=so_far
+        stopped, n_taken = False, 0
+        with stop_asked() as asked:
+            for take_step in steps:
+                part = context.subcontext(task_name="step")
+                part.call_on_fit_task_begin(estimator=self, X=X, y=y)
+                take_step()
+                n_taken += 1
+                stopped = part.call_on_fit_task_end(
+                    estimator=self, X=X, y=y, reconstruction_attributes=so_far
+                )
+                if stopped or asked():
+                    break
+            self.interrupted_ = asked()
+        if self.interrupted_:
+            warnings.warn(
+                f"{type(self).__name__} was interrupted after {n_taken} of {n_steps} steps: the "
+                "metric is the one it had by then.",
+                InterruptedFitWarning,
+                stacklevel=7,  # past _feed, _learn, fit and scikit-learn's two wrappers of it
             )
-            if stopped:
-                break
         context.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes=so_far)
-        return stopped
+        return stopped or self.interrupted_
 
     def _learned(self, learner: AnyLearner) -> dict[str, Any]:
         """The fitted attributes that a half-fitted estimator must have to be of use."""
@@ -289,6 +362,14 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
         """Raise for settings that do not fit each other or the rows."""
         self.notes_ = inputs.check_magnitude(rows)
         inputs.check_components(type(self).__name__, self.n_components, rows.shape[1])
+
+
+def _step(
+    learner: PortionLearner, X: npt.NDArray[Any], portion: IndexArray, note: Callable[[], None]
+) -> None:
+    """Learn from a portion, then note that it was seen."""
+    learner.advance(X, portion)
+    note()
 
 
 def _n_portions(n_triplets: int, size: int, batch_size: int) -> int:

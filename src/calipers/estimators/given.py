@@ -9,12 +9,12 @@ import numpy.typing as npt
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.validation import validate_data
 
-from calipers.arrays import IndexArray
+from calipers import mapped
+from calipers.arrays import IndexArray, refuse_masked
 from calipers.estimators import inputs
 from calipers.mapped import blocks_of
 from calipers.triplets import Rows, RowsInMemory, RowsOnDisk
 
-LARGEST_READ = 2**27  # bytes of a mapped file up to which it is read as a whole
 _LABELS_AT_ONCE = 2**20
 
 
@@ -38,7 +38,9 @@ def given_labelled(
     checked = _checked_map(estimator, X)
     if y is None:  # as for rows in memory
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but it is None.")
+    refuse_masked(y, "y")
     labels = column_or_1d(y, warn=True)
+    inputs.refuse_mixed(estimator, labels)
     if len(labels) != len(checked):
         raise ValueError(
             f"y has {len(labels)} labels for the {len(checked)} rows of X: give one for each row."
@@ -51,7 +53,7 @@ def given_labelled(
 
 def is_read_by_blocks(X: Any) -> bool:
     """Whether X is a mapped file that is too large to be read as a whole."""
-    return isinstance(X, np.memmap) and X.nbytes > LARGEST_READ
+    return isinstance(X, np.memmap) and X.nbytes > mapped.LARGEST_READ
 
 
 def encoded(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], IndexArray]:

@@ -12,11 +12,12 @@ from scipy.sparse import issparse
 from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.validation import validate_data
 
-from calipers.arrays import IndexArray
+from calipers.arrays import IndexArray, refuse_masked
 from calipers.triplets import Rows
 
 LARGEST_VALUE = 1e75  # beyond it fourth powers of differences overflow float64
 SMALLEST_VALUE = 1e-75
+LARGEST_RATIO = 1e37  # of differences, whose eighth powers must not overflow
 MOST_ROWS_COMPARED = 10_000
 _DENSE: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C"}
 
@@ -40,6 +41,7 @@ def check_name(owner: str, parameter: str, name: str, allowed: tuple[str, ...]) 
 def dense_rows(estimator: Any, X: Any) -> npt.NDArray[Any]:
     """X as every learner takes it; sparse rows are refused, their differences are dense."""
     _refuse_sparse(estimator, X)
+    refuse_masked(X, "X")
     rows: npt.NDArray[Any] = validate_data(estimator, X, **_DENSE)
     return rows
 
@@ -47,8 +49,26 @@ def dense_rows(estimator: Any, X: Any) -> npt.NDArray[Any]:
 def dense_labelled(estimator: Any, X: Any, y: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """X and its labels as every learner takes them."""
     _refuse_sparse(estimator, X)
+    refuse_masked(X, "X")
+    refuse_masked(y, "y")
     rows, labels = validate_data(estimator, X, y, **_DENSE, ensure_min_samples=2)
+    refuse_mixed(estimator, labels)
     return rows, labels
+
+
+def refuse_mixed(estimator: Any, labels: npt.NDArray[Any]) -> None:
+    """Raise if labels are of types that cannot be put in an order together."""
+    if labels.dtype.kind != "O":
+        return
+    try:
+        np.unique(labels)
+    except TypeError as problem:
+        kinds = sorted({type(label).__name__ for label in labels.tolist()})
+        raise ValueError(
+            f"{type(estimator).__name__} needs labels of one type, got labels of types "
+            f"{', '.join(kinds)}: make them one, e.g. by y.astype(str), and leave out rows "
+            "without a label."
+        ) from problem
 
 
 def _refuse_sparse(estimator: Any, X: Any) -> None:
@@ -80,6 +100,17 @@ def typical_far(X: npt.NDArray[Any], triplets: IndexArray) -> float:
     squared = float(np.median(np.einsum("ij,ij->i", far, far)))
     check_differences(squared)
     return squared
+
+
+def check_extent(X: npt.NDArray[Any], squared: float) -> None:
+    """Raise if rows lie so much farther apart than usual that one metric cannot hold both."""
+    extent = float(np.ptp(X.astype(np.float64, copy=False), axis=0).max())
+    if extent > LARGEST_RATIO * squared**0.5:
+        raise ValueError(
+            f"Rows of X differ by up to {extent:.3g}, but near ones by {squared**0.5:.3g} only, so "
+            "that their powers overflow float64 in one metric: remove outliers, or bring features "
+            "to one scale, e.g. with sklearn.preprocessing.StandardScaler."
+        )
 
 
 def check_magnitude(rows: Rows) -> list[str]:

@@ -67,13 +67,13 @@ class ITML(PairLearner[CyclicSolver]):
         Passes over all pairs.
     converged_ : bool
         Whether the passes ended by `tol`.
-    change_curve_ : ndarray of shape (n_iter_,)
+    change_curve_ : ndarray of shape (n_iter,)
         Change of the dual variables in each pass, as a share of their size: what `tol` is
         compared with.
-    loss_curve_ : ndarray of shape (n_iter_,)
+    loss_curve_ : ndarray of shape (n_iter,)
         Mean share of its limit by which a pair's squared distance missed it, in each pass,
         0 for pairs as they should be.
-    update_curve_ : ndarray of shape (n_iter_,)
+    update_curve_ : ndarray of shape (n_iter,)
         Updates up to the end of each pass.
     mining_seconds_, solve_seconds_ : float
         Time to make the triplets, and to learn from them.
@@ -83,7 +83,7 @@ class ITML(PairLearner[CyclicSolver]):
         Labels seen by `fit`.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, if X had string column names.
 
     Examples

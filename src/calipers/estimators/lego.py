@@ -72,7 +72,7 @@ class LEGO(PairLearner[PairSolver]):
         Labels seen by `fit`.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, if X had string column names.
 
     Notes

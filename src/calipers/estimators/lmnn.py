@@ -148,7 +148,7 @@ class LMNN(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
         L with M = L'L; ``transform`` is ``X @ components_.T``.
     objective_ : float
         The objective at M.
-    objective_curve_ : ndarray of shape (n_updates_ + 1,)
+    objective_curve_ : ndarray of shape (n_updates + 1,)
         The objective at the start, a multiple of the identity, and after every step.
     n_iter_, n_updates_ : int
         Steps; each lowers the objective.
@@ -164,7 +164,7 @@ class LMNN(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
         Labels seen by `fit`.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, if X had string column names.
 
     Notes

@@ -62,7 +62,7 @@ class OASIS(TripletLearner[BilinearSolver]):
         Labels seen by `fit`.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, if X had string column names.
 
     Notes

@@ -23,6 +23,7 @@ from calipers.estimators.coordinates import (
 )
 from calipers.estimators.from_triplets import MOST_TRIPLETS, TripletLearner
 from calipers.estimators.stages import Staged, shares
+from calipers.estimators.streams import StreamLearner
 from calipers.losses import SmoothHinge
 from calipers.metric import factor
 from calipers.projections import AtOnce, Never, OnlyOnce, Rule
@@ -36,6 +37,7 @@ ONE_BY_ONE = ("sgd", "as-sgd")  # whose batches are of one triplet
 CHEAP_UPDATES = 48  # up to this many features an update costs little more than to skip it
 CHEAP_STAGES = 3  # that are taken there
 CHEAP_NEIGHBORS, DEAR_NEIGHBORS = 3, 5  # to draw among, there and elsewhere
+CHEAP_TRIPLETS, CHEAP_TRIPLETS_PER_ROW = 500_000, 10  # at most, there
 TRIPLETS_PER_ROW = 50  # beyond which, where updates are not cheap, little more is learned
 
 PAPER_SETTINGS: Mapping[str, Any] = MappingProxyType(
@@ -59,7 +61,7 @@ PAPER_SETTINGS: Mapping[str, Any] = MappingProxyType(
 """The literal reading of the paper: ``TripletSGD(method="as-sgd", **PAPER_SETTINGS)``."""
 
 
-class TripletSGD(TripletLearner[Staged]):
+class TripletSGD(StreamLearner, TripletLearner[Staged]):
     """Learn a Mahalanobis metric from triplets by adaptive, mini-batch SGD.
 
     Implements Qian, Jin, Yi, Zhang and Zhu, "Efficient Distance Metric Learning by
@@ -75,8 +77,9 @@ class TripletSGD(TripletLearner[Staged]):
         slope of one of it (HR) or of its gradient's norm (HA). "auto" is "mini-sgd" up to 48
         features, where updates are cheap and more of them learn more, else "ha-sgd".
     n_triplets : int or None, default=None
-        Triplets to draw (N). Whole batches are used; a rest is left out. None is 100,000, or,
-        with more than 48 features, 50 for every row if that is less.
+        Triplets to draw (N). Whole batches are used; a rest is left out. None is 100,000;
+        up to 48 features 10 for every row if that is more, but at most 500,000; with more
+        features 50 for every row if that is less.
     batch_size : int, default=10
         Triplets in a batch (b); "sgd" and "as-sgd" always take one.
     learning_rate : float, default=1.0
@@ -113,7 +116,8 @@ class TripletSGD(TripletLearner[Staged]):
         The metric to start from and to find neighbours in: X as it is, each feature divided by
         its standard deviation, or the inverse of the covariance within classes (shrunk).
         "auto" is "features", unless nearest neighbours are of the same class more often with
-        another (by more than its standard error); without labels it is "identity".
+        another (by more than its standard error; "classes" is tried up to 5,000 rows); without
+        labels it is "identity".
     n_stages : int or None, default=None
         The triplets are shared among this many stages: each draws its own among neighbours, and
         starts, in the coordinates of the metric that was learned before. None is 3 up to 48
@@ -149,7 +153,7 @@ class TripletSGD(TripletLearner[Staged]):
         Labels seen by `fit`.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, if X had string column names.
 
     Examples
@@ -298,7 +302,7 @@ class TripletSGD(TripletLearner[Staged]):
     def _enough_triplets(self, rows: Rows) -> int:
         n, d = rows.shape
         if d <= CHEAP_UPDATES:
-            return MOST_TRIPLETS
+            return max(MOST_TRIPLETS, min(CHEAP_TRIPLETS, CHEAP_TRIPLETS_PER_ROW * n))
         return min(MOST_TRIPLETS, TRIPLETS_PER_ROW * n)
 
     def _metric(self, learner: Staged) -> FloatArray:
@@ -380,11 +384,18 @@ class TripletSGD(TripletLearner[Staged]):
         if self.scale == "none":
             return 1.0
         squared = inputs.typical_far(X, triplets)
+        if squared:
+            inputs.check_extent(X, squared)
         return 1.0 / squared if squared else 1.0
 
     def _check_settings(self, rows: Rows) -> None:
+        inputs.check_name(type(self).__name__, "method", self.method, ("auto", *METHODS))
+        super()._check_settings(rows)
+        self._check_names(rows.shape[1])
+
+    def _check_names(self, n_features: int) -> None:
         owner = type(self).__name__
         inputs.check_name(owner, "method", self.method, ("auto", *METHODS))
-        super()._check_settings(rows)
         of = "trace" if self.projection == "never" else "norm"
-        inputs.check_radius(owner, self.radius, rows.shape[1], of=of)
+        inputs.check_radius(owner, self.radius, n_features, of=of)
+        inputs.check_components(owner, self.n_components, n_features)

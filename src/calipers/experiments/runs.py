@@ -179,6 +179,11 @@ def check_folder(folder: Path, *, create: bool) -> None:
             raise NotADirectoryError(
                 f"{str(folder)!r} is a file: name a folder with --output."
             ) from problem
+        except OSError as problem:
+            raise PermissionError(
+                f"Cannot make the folder {str(folder)!r} ({problem.strerror}): name another place "
+                "with --output."
+            ) from problem
     if not folder.is_dir():
         raise FileNotFoundError(f"There is no folder {str(folder)!r}: run something first.")
     try:

@@ -65,7 +65,8 @@ def _penalise(rule: Any, iterate: Iterate, step: Step, room: Room, rank: int) ->
         room.signs[rank] = 1.0
         rank += 1
     missing = -tally.scale * tally.lowest
-    tally.dual = (1.0 - rule.damping) * tally.dual + length * missing / rule.unit**4
+    pull = length / rule.unit**2 * (missing / rule.unit)  # the fourth power may vanish
+    tally.dual = (1.0 - rule.damping) * tally.dual + pull / rule.unit
     change(iterate, room, rank)
     tally.rank += rank
     _, start, removed = subtracted_by(room, rank)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from calipers.files import FileError
 from calipers.files.errors import reason
+from calipers.tables.packed import check_growth
 from calipers.tables.table import Table
 
 
@@ -33,6 +34,7 @@ def read_npz(path: Path, *, label: str | None = None) -> Table:
             archive = np.load(stream, allow_pickle=False)
             if isinstance(archive, np.ndarray):
                 raise FileError(f"{path} holds one array, it is an NPY file: rename it to .npy.")
+            check_growth(path, sum(part.file_size for part in archive.zip.infolist()))
             arrays = {name: archive[name] for name in archive.files}
     except FileError:
         raise

@@ -27,7 +27,13 @@ _BY_SUFFIX = {
 _PACKED_TOO = ("csv", "tsv", "libsvm")
 
 
-def read(path: Path, *, kind: str | None = None, label: str | None = None) -> Table:
+def read(
+    path: Path,
+    *,
+    kind: str | None = None,
+    label: str | None = None,
+    encoding: str | None = None,
+) -> Table:
     """Read a file of data.
 
     Parameters
@@ -38,6 +44,8 @@ def read(path: Path, *, kind: str | None = None, label: str | None = None) -> Ta
         One of `FORMATS`; by default told by the ending of the name.
     label : str, optional
         What the user calls the labels, which may be an array of its own.
+    encoding : str, optional
+        How characters of CSV and TSV are coded; by default UTF-8.
 
     Raises
     ------
@@ -50,14 +58,20 @@ def read(path: Path, *, kind: str | None = None, label: str | None = None) -> Ta
         raise FileError(f"{str(path)!r} {what}: give the name of a data file.")
     if path.suffix.lower() in PACKINGS and kind not in _PACKED_TOO:
         raise FileError(f"{path} is packed, which {kind} cannot be read from: unpack it first.")
+    if encoding is not None and kind not in ("csv", "tsv"):
+        raise FileError(
+            f"{path} is read as {kind}, to which --encoding is of no use: leave it out."
+        )
     if kind in ("csv", "tsv"):
         from calipers.tables.text import read_text
 
-        return read_text(path, separator="\t" if kind == "tsv" else None, label=label)
+        separator = "\t" if kind == "tsv" else None
+        return read_text(path, separator=separator, label=label, encoding=encoding)
     if kind == "parquet":
         from calipers.tables.columnar import read_parquet
+        from calipers.tables.streamed import streamed_parquet
 
-        return read_parquet(path)
+        return streamed_parquet(path) or read_parquet(path)
     if kind == "libsvm":
         from calipers.tables.sparse import read_svmlight
 

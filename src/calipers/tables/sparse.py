@@ -22,6 +22,8 @@ def read_svmlight(path: Path) -> Table:
     with opened(path) as stream:
         try:
             X, y = load_svmlight_file(stream)
+        except FileError:
+            raise
         except (ValueError, OverflowError, MemoryError) as wrong:
             raise FileError(
                 f"{path} is not in LIBSVM's format ({reason(wrong)}): give lines such as "

@@ -95,7 +95,7 @@ class Table:
         chosen = [self.columns[i] for i in taken if not self.columns[i].text]
         texts = [self.columns[i] for i in taken if self.columns[i].text]
         self._check(chosen, texts, must_have_all=features is not None and self.named)
-        X = np.column_stack([column.values for column in chosen])
+        X = self._stack(chosen)
         y = None if at is None else self._label_values(self.columns[at])
         return Chosen(
             X=X,
@@ -141,6 +141,9 @@ class Table:
                     "number is needed: fill or remove such rows first, or leave the column out "
                     "with --ignore."
                 )
+
+    def _stack(self, columns: list[Column]) -> npt.NDArray[Any]:
+        return np.column_stack([column.values for column in columns])
 
     def _label_values(self, column: Column) -> npt.NDArray[Any]:
         if column.gap:

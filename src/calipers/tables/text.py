@@ -26,32 +26,46 @@ _SEPARATORS = ",;\t|"
 _OTHER_ENCODINGS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-def read_text(path: Path, *, separator: str | None = None, label: str | None = None) -> Table:
+def read_text(
+    path: Path,
+    *,
+    separator: str | None = None,
+    label: str | None = None,
+    encoding: str | None = None,
+) -> Table:
     """Read a table of text; the first row names the columns unless it is all numbers.
 
     Raises
     ------
     FileError
-        Rows differ in length, names repeat, or the file is empty or not UTF-8.
+        Rows differ in length, names repeat, or the file is empty or not in `encoding`, which
+        is UTF-8 if not given.
     """
     with opened(path) as stream:
         try:
-            with _decoded(path, stream) as lines:
+            with _decoded(path, stream, encoding) as lines:
                 return _table(path, lines, separator, label)
-        except UnicodeDecodeError as wrong:
+        except UnicodeError as wrong:
+            why = (
+                f"byte 0x{wrong.object[wrong.start]:02x} cannot be decoded"
+                if isinstance(wrong, UnicodeDecodeError)
+                else str(wrong)
+            )
             raise FileError(
-                f"{path} is not UTF-8 throughout (byte 0x{wrong.object[wrong.start]:02x} cannot "
-                "be decoded): save it again as UTF-8."
+                f"{path} is not {encoding or 'UTF-8'} throughout ({why}): save it again as UTF-8, "
+                "or name its encoding, for example --encoding cp1252."
             ) from wrong
         except csv.Error as wrong:
             raise FileError(f"{path} is not a table of text ({wrong}): check its format.") from None
 
 
-def _decoded(path: Path, stream: IO[bytes]) -> IO[str]:
+def _decoded(path: Path, stream: IO[bytes], encoding: str | None) -> IO[str]:
+    if encoding is not None:
+        return io.TextIOWrapper(stream, encoding=encoding, newline="")
     start = stream.read(4)
     stream.seek(0)
     if start.startswith(_OTHER_ENCODINGS):
-        raise FileError(f"{path} is in UTF-16: save it again as UTF-8.")
+        raise FileError(f"{path} is in UTF-16: save it again as UTF-8, or say --encoding utf-16.")
     return io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
 
 

@@ -12,6 +12,7 @@ rows       rows and their classes, wherever they are
 passing    the search while blocks of rows pass by
 disk       rows in a file
 draw       triplets in portions: drawn from labels, or given by a user
+positives  triplets from pairs of query and positive, with mined hard negatives
 pairs      the two pairs of each triplet
 check      triplets or pairs given by a user
 ========== ====================================================================
@@ -28,6 +29,7 @@ from calipers.triplets.draw import (
     Source,
 )
 from calipers.triplets.pairs import PairsOfTriplets
+from calipers.triplets.positives import from_positives
 from calipers.triplets.rows import RowMap, Rows, RowsInMemory, n_usable, usable
 from calipers.triplets.search import nearest_same_and_other
 
@@ -43,6 +45,7 @@ __all__ = [
     "Source",
     "check_pairs",
     "check_triplets",
+    "from_positives",
     "n_usable",
     "nearest_same_and_other",
     "usable",

@@ -91,13 +91,7 @@ def check_pairs(pairs: npt.ArrayLike, y: npt.ArrayLike, n_rows: int) -> IndexArr
         ...
     ValueError: y[0] = 0 is neither +1 (near) nor -1 (far): ...
     """
-    given = _row_numbers(pairs, "pairs", ("one", "other"), n_rows)
-    equal = given[:, 0] == given[:, 1]
-    if equal.any():
-        raise ValueError(
-            f"{_name_first('pairs', given, equal)} is a row and itself: the two rows must differ, "
-            "drop or replace this pair."
-        )
+    given = check_positives(pairs, n_rows)
     signs = np.asarray(y)
     if signs.shape != (len(given),):
         raise ValueError(
@@ -112,6 +106,39 @@ def check_pairs(pairs: npt.ArrayLike, y: npt.ArrayLike, n_rows: int) -> IndexArr
             "pair one of the two."
         )
     return np.column_stack([given, signs]).astype(np.intp)
+
+
+def check_positives(pairs: npt.ArrayLike, n_rows: int) -> IndexArray:
+    """Return pairs of rows that should be near as an (n, 2) array, or say what is wrong.
+
+    Parameters
+    ----------
+    pairs : array-like of shape (n, 2)
+        Row numbers.
+    n_rows : int
+        Rows of the X that they point into.
+
+    Returns
+    -------
+    pairs : array of shape (n, 2)
+        A copy, of the index type.
+
+    Raises
+    ------
+    TypeError
+        If the row numbers are not integers.
+    ValueError
+        If there are none, the shape is wrong, a number is outside 0 .. n_rows - 1, or a
+        pair is of one row.
+    """
+    given = _row_numbers(pairs, "pairs", ("one", "other"), n_rows)
+    equal = given[:, 0] == given[:, 1]
+    if equal.any():
+        raise ValueError(
+            f"{_name_first('pairs', given, equal)} is a row and itself: the two rows must differ, "
+            "drop or replace this pair."
+        )
+    return np.array(given, dtype=np.intp, order="C")
 
 
 def _row_numbers(

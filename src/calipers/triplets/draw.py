@@ -55,7 +55,7 @@ class DrawnTriplets:
     (all of them if there are fewer), the far row among its ``n_neighbors`` nearest rows of
     other classes. With one neighbour these are the paper's triplets. Only the anchors that
     will be drawn are searched. Anchors, near and far rows have each their own random
-    stream, spawned from ``rng``.
+    stream, spawned from ``rng``. Anchors may be restricted to those ``among`` some row numbers.
 
     Examples
     --------
@@ -67,10 +67,16 @@ class DrawnTriplets:
     """
 
     def __init__(
-        self, rows: Rows, n_triplets: int, *, n_neighbors: int, rng: np.random.Generator
+        self,
+        rows: Rows,
+        n_triplets: int,
+        *,
+        n_neighbors: int,
+        rng: np.random.Generator,
+        among: IndexArray | None = None,
     ) -> None:
         self.n_triplets = n_triplets
-        self._rows = rows
+        self._rows, self._among = rows, among
         self._streams = rng.spawn(3)
         self._distinct = _distinct(self._anchors(LARGEST_PORTION, deepcopy(self._streams[0])))
         self._same, self._other = rows.nearest(
@@ -92,7 +98,10 @@ class DrawnTriplets:
     def _anchors(self, size: int, rng: np.random.Generator) -> Iterator[IndexArray]:
         for first in range(0, self.n_triplets, size):
             count = min(size, self.n_triplets - first)
-            yield usable(self._rows, rng.integers(n_usable(self._rows), size=count))
+            if self._among is None:
+                yield usable(self._rows, rng.integers(n_usable(self._rows), size=count))
+            else:
+                yield self._among[rng.integers(len(self._among), size=count)]
 
 
 def _distinct(portions: Iterator[IndexArray]) -> IndexArray:

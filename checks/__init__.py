@@ -1,0 +1,18 @@
+"""Checks that take too long for every run of the tests; a short form of each is among those.
+
+Map of this package, by the command ``python -m checks COMMAND``:
+
+- `hostile`: any number of generated bad inputs against every learner;
+- `files`: any number of damaged files through `calipers.load` and the readers of tables;
+- `long`: a walk of ten million triplets, watched for drift;
+- `load`: a thousand fits in one process, many processes from a cold cache, many threads;
+- `mutations`: the core broken in small ways, one at a time; the tests must notice each;
+- `versions`: the core tests under the lowest and the newest versions of what is required;
+- `wheel`: the names of all that is in the wheel and in the source archive.
+"""
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests"))  # generators are shared with the tests

@@ -1,0 +1,72 @@
+"""Generated bad input against every learner, as many cases as asked for, others each time.
+
+Every case must give a metric that is one, or a sentence that names the cause; see
+``tests/hostile.py``. A case that does neither is printed as hypothesis shrinks it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from time import perf_counter
+
+from benchmarks.rows import Column, Report
+from hypothesis import HealthCheck, given, settings
+
+from hostile import LEARNERS, Case, cases, check
+
+TABLES = {
+    "hostile": [
+        Column("learner", "learner", width=20),
+        Column("cases", "cases", ","),
+        Column("fitted", "fitted", ","),
+        Column("refused", "refused", ","),
+        Column("seconds", "seconds", ".1f"),
+        Column("holds", "holds"),
+    ],
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What may be asked."""
+    parser.add_argument("--cases", type=int, default=100_000, help="in all (default: %(default)s)")
+    parser.add_argument("--learners", nargs="+", choices=LEARNERS, default=list(LEARNERS))
+
+
+def run(asked: argparse.Namespace, report: Report) -> None:
+    """Draw cases for one learner after the other."""
+    for name in asked.learners:
+        _check(name, -(-asked.cases // len(asked.learners)), report)
+
+
+def _check(name: str, n_cases: int, report: Report) -> None:
+    seen: Counter[str] = Counter()
+
+    @settings(
+        max_examples=n_cases,
+        deadline=None,
+        derandomize=False,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(cases())
+    def any_case(case: Case) -> None:
+        seen[check(name, case)] += 1
+
+    started, problem = perf_counter(), None
+    try:
+        any_case()
+    except Exception as found:  # a learner that fails must not end the check of the others
+        problem = "\n".join([f"{type(found).__name__}: {found}", *getattr(found, "__notes__", ())])
+    report.add(
+        "hostile",
+        learner=name,
+        cases=sum(seen.values()),
+        fitted=seen["fitted"],
+        refused=seen["refused"],
+        seconds=perf_counter() - started,
+        holds=problem is None,
+        problem=problem,
+    )
+    if problem:
+        report.say(problem)

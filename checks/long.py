@@ -1,0 +1,73 @@
+"""A walk of ten million triplets, watched for drift.
+
+After every tenth M and the average must be symmetric to the last bit, positive semi-definite to
+1e-10 and within the ball, and the norm and the floor that are kept of M must be true of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from time import perf_counter
+
+import numpy as np
+from benchmarks.rows import Column, Report
+
+from calipers.solver import Solver
+from walks import METHODS, Settings, noise
+
+RADIUS = 8.0
+
+TABLES = {
+    "long": [
+        Column("method", "method"),
+        Column("triplets", "triplets", ",", 12),
+        Column("updates", "updates", ",", 12),
+        Column("lowest", "lowest", ".1e", 10),
+        Column("norm", "norm", ".6f", 10),
+        Column("norm drifts", "drift", ".1e", 12),
+        Column("seconds", "seconds", ".1f"),
+        Column("holds", "holds"),
+    ],
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What may be asked."""
+    parser.add_argument("--triplets", type=int, default=10_000_000)
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
+    parser.add_argument("--features", type=int, default=6)
+
+
+def run(asked: argparse.Namespace, report: Report) -> None:
+    """Walk, look, walk on."""
+    for method in asked.methods:
+        solver = Settings(method, R=RADIUS).solver(asked.features)
+        started = perf_counter()
+        portion = max(10, asked.triplets // 100)
+        for number in range(100):
+            solver.advance(*noise(asked.features, portion, seed=number, n_rows=12))
+            if number % 10 == 9:
+                facts = _facts(solver)
+                report.add("long", method=method, seconds=perf_counter() - started, **facts)
+
+
+def _facts(solver: Solver) -> dict[str, object]:
+    last, average, iterate = solver.last, solver.average, solver.iterate
+    tally = iterate.tally[0]
+    lowest = min(float(np.linalg.eigvalsh(M)[0] / np.linalg.norm(M)) for M in (last, average))
+    norm = max(float(np.linalg.norm(M)) for M in (last, average))
+    drift = abs(float(tally["norm"] / np.linalg.norm(iterate.M)) - 1.0)
+    floor = float(tally["floor"] - np.linalg.eigvalsh(iterate.M)[0])
+    symmetric = bool((last == last.T).all() and (average == average.T).all())
+    return {
+        "triplets": solver.n_iterations * solver.batch_size,
+        "updates": solver.n_updates,
+        "lowest": lowest,
+        "norm": norm,
+        "drift": drift,
+        "holds": symmetric
+        and lowest >= -1e-10
+        and norm <= RADIUS * (1 + 1e-12)
+        and drift <= 1e-12
+        and floor <= 1e-10 * float(tally["norm"]),
+    }

@@ -1,0 +1,85 @@
+"""The pages: every public name is in the reference, and what they name exists."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from inspect import getmodule, isclass, isfunction
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+DOCS = Path(__file__).parents[1] / "docs"
+LISTED = ("calipers", "calipers.dask", "calipers.evaluation", "calipers.datasets")  # by __all__
+WHOLE = (  # every class and function that is defined there
+    "calipers.plot",
+    "calipers.recipes",
+    "calipers.losses",
+    "calipers.sampling",
+    "calipers.schedules",
+    "calipers.steps",
+    "calipers.projections",
+    "calipers.theory",
+)
+
+
+def documented() -> list[str]:
+    """The names in the reference, in full."""
+    module, names = "", []
+    for line in (DOCS / "api.rst").read_text(encoding="utf-8").splitlines():
+        if line.startswith(".. currentmodule:: "):
+            module = line.split()[-1]
+        elif re.fullmatch(r"   [\w.]+", line):
+            names.append(f"{module}.{line.strip()}")
+    return names
+
+
+def defined_in(module: ModuleType) -> set[str]:
+    """Public classes and functions of a module that are its own."""
+    return {
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+        and (isclass(value) or isfunction(value))
+        and getmodule(value) is module
+    }
+
+
+@pytest.mark.parametrize("name", [*LISTED, *WHOLE])
+def test_every_public_name_is_in_the_reference(name: str) -> None:
+    module = import_module(name)
+    public = set(module.__all__) if name in LISTED else defined_in(module)
+    public -= {"__version__"}
+    assert public
+    assert {f"{name}.{each}" for each in public} <= set(documented())
+
+
+def test_every_name_of_the_reference_exists_once_and_is_documented() -> None:
+    names = documented()
+    assert len(names) == len(set(names)) > 50
+    for name in names:
+        home, _, own = name.rpartition(".")
+        value = getattr(import_module(home), own)
+        if isclass(value) or isfunction(value):
+            assert value.__doc__, name
+
+
+def test_every_example_is_named_by_what_it_shows() -> None:
+    examples = sorted((DOCS.parent / "examples").glob("plot_*.py"))
+    assert len(examples) >= 6
+    for path in examples:
+        title, line = path.read_text(encoding="utf-8").splitlines()[1:3]
+        assert set(line) == {"="}, path.name
+        assert len(line) == len(title), path.name
+
+
+def test_the_pages_name_files_that_exist() -> None:
+    root = DOCS.parent
+    for page in DOCS.glob("*.rst"):
+        text = page.read_text(encoding="utf-8")
+        for named in re.findall(
+            r"``((?:src/calipers/|tests/|kernels/|datasets/)[\w/]+\.py)``", text
+        ):
+            places = (root / named, root / "src" / "calipers" / named)
+            assert any(place.is_file() for place in places), f"{page.name}: {named}"
