@@ -5,7 +5,6 @@ Map of this package, in reading order:
 - `rows`: every measurement is a JSON line first, a line of a table second;
 - `clock`: seconds and peak memory of a call; `fresh`: the same in a process of its own;
 - `blas`: as many threads as make a competitor fastest;
-- `compiled`: compiled code that belongs to the sources as they are;
 - `shapes`: the data, real ones where there are files, else stand-ins named as such;
 - `problem`: what a solver is given and what it hands back;
 - `solvers`: one file per competitor: `plain` NumPy, `ours`;

@@ -2,7 +2,8 @@
 
 A file of rows is generated, then fitted in a fresh process: by the library on the mapped
 file, and by ``calipers fit`` on the NPY file. "peak MB" is the largest resident memory of
-that process, all libraries and pages of the file included; "above MB" is what the fit added.
+that process, all libraries and pages of the file included, but for the time in which kernels
+are compiled or loaded, which a small fit does beforehand; "above MB" is what the fit added.
 The fit is the default one but for the number of triplets, unless a start is named.
 """
 

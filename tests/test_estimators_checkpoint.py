@@ -14,7 +14,10 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 from calipers import OASIS, SPML, FileError, TripletSGD
+from calipers.estimators.checkpoint import restore, state_of
 from calipers.estimators.interrupt import InterruptedFitWarning
+from calipers.recipes import as_sgd
+from calipers.solver import Solver
 
 X, Y = load_iris(return_X_y=True)
 SETTINGS: dict[str, Any] = {"n_triplets": 2000, "random_state": 0}
@@ -182,3 +185,24 @@ def test_a_second_ctrl_c_ends_at_once() -> None:
     with pytest.raises(KeyboardInterrupt):
         TripletSGD(**SETTINGS).set_callbacks(After(30, twice)).fit(X, Y)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_the_pace_of_a_solver_is_kept_too() -> None:
+    """How far it looks ahead changes last bits, so that it must go on at the same pace."""
+    rng = np.random.default_rng(0)
+    rows, triplets = rng.normal(size=(200, 30)), rng.integers(200, size=(2000, 3))
+    triplets[:, 1] = (triplets[:, 0] + 1) % 200
+
+    def fresh() -> Solver:
+        return Solver(as_sgd(), 30, accept_rng=default_rng(1), pick_rng=default_rng(2))
+
+    default_rng = np.random.default_rng
+    walked, other = fresh(), fresh()
+    walked.advance(rows, triplets[:1500])
+    assert walked._gap != other._gap
+    restore(other, state_of(walked))
+    assert (other._gap, other._rank) == (walked._gap, walked._rank)
+    for solver in (walked, other):
+        solver.advance(rows, triplets[1500:])
+    np.testing.assert_array_equal(other.average, walked.average)
+    assert other.curve == walked.curve
