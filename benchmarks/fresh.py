@@ -98,7 +98,7 @@ def out_of_core(*, folder: str, n_triplets: int, start: Any) -> Row:
         if run_command([*words, "--quiet"]) != 0:
             raise FreshProcessError("calipers fit failed")
 
-    # what must be compiled is, before: the compiler takes more memory than the fit
+    # what must be compiled is, before
     small = np.array(np.load(X, mmap_mode="r")[:300])
     calipers.TripletSGD(n_triplets=500, start="features", random_state=0).fit(
         small, np.arange(300) % 3

@@ -14,7 +14,7 @@ from calipers.triplets._product import Anchors
 from calipers.triplets.passing import Passing
 from calipers.triplets.rows import RowMap, RowsInMemory, chained, gathered
 
-_ROWS_AT_ONCE = 1024  # scattered rows, each of which may bring 64 kB of pages
+_ROWS_AT_ONCE = 16  # scattered rows, each of which may bring 2 MB of pages
 
 
 class RowsOnDisk:
