@@ -137,12 +137,14 @@ def test_any_array_gives_the_same_metric_and_is_left_alone(kind: str, name: str)
     before = np.array(given)
     fitted = little(name).fit(given, WHOLE_LABELS)
     expected = little(name).fit(WHOLE, WHOLE_LABELS)
-    # float32 has a compiled loop of its own, whose sums the compiler may order otherwise
-    tolerance = 1e-9 if kind == "float32" else 0.0
+    # rows in other coordinates are rounded to float32 again, which walks carry on
+    tolerance = 1e-6 if kind == "float32" else 0.0
     np.testing.assert_allclose(
         fitted.components_, expected.components_, rtol=tolerance, atol=tolerance
     )
-    np.testing.assert_allclose(fitted.transform(given), expected.transform(WHOLE), rtol=1e-8)
+    np.testing.assert_allclose(
+        fitted.transform(given), expected.transform(WHOLE), rtol=1e-8, atol=10 * tolerance
+    )
     np.testing.assert_array_equal(np.array(given), before)
 
 
