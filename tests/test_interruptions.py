@@ -101,10 +101,9 @@ def test_a_fit_stopped_at_a_random_moment(seed: int, tmp_path: Path) -> None:
     sleep(float(np.random.default_rng(seed).uniform(0.0, 6.0)))
     process.send_signal(how)
     _, told = process.communicate(timeout=120)
-    assert load(path).n_features_in_ in (3, 20)
-    if process.returncode:
-        assert path.read_bytes() == before
-        assert "Traceback" not in told
+    # a signal may come once the new metric has its name, so that the code alone tells nothing
+    assert path.read_bytes() == before or load(path).n_features_in_ == 20
+    assert "Traceback" not in told
     assert main(["fit", str(table), *FIT, "-o", str(path)]) == 0
     assert load(path).n_features_in_ == 20
 
