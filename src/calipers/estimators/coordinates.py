@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.covariance import oas
+from sklearn.covariance import OAS
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.threads import single_threaded_blas, spread
@@ -84,6 +84,7 @@ def images(X: npt.NDArray[Any], L: FloatArray) -> npt.NDArray[Any]:
     return mapped
 
 
+@single_threaded_blas()
 def coordinates(kind: str, rows: Rows, *, unseen: int | None = None) -> Coordinates:
     """Make coordinates of one kind; only "classes" needs labels.
 
@@ -105,8 +106,8 @@ def coordinates(kind: str, rows: Rows, *, unseen: int | None = None) -> Coordina
     sums = np.zeros((len(rows.class_sizes), d))
     np.add.at(sums, codes, within)
     within -= (sums / np.maximum(np.bincount(codes, minlength=len(sums)), 1)[:, None])[codes]
-    covariance, _ = oas(within, assume_centered=True)
-    values, vectors = np.linalg.eigh(covariance)
+    shrunk = OAS(store_precision=False, assume_centered=True).fit(within)
+    values, vectors = np.linalg.eigh(shrunk.covariance_)
     if not values[-1] > 0.0:  # the rows of every class are one and the same
         return Coordinates(kind, np.diag(factors))
     whitening = (vectors / np.sqrt(np.maximum(values, FLAT * values[-1]))) @ vectors.T
