@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from calipers.arrays import FloatArray, refuse_masked
+from calipers.threads import single_threaded_blas
 
 if TYPE_CHECKING:
     from calipers.files import Contents
@@ -39,10 +40,11 @@ def factor(M: FloatArray, n_components: int | None = None) -> FloatArray:
             "The metric has grown beyond what float64 holds: divide X by its largest value, or "
             "take shorter steps."
         )
-    try:
-        values, vectors = eigh(M)
-    except np.linalg.LinAlgError:
-        values, vectors = eigh(M, driver="ev")  # slower, and converges where the other did not
+    with single_threaded_blas():
+        try:
+            values, vectors = eigh(M)
+        except np.linalg.LinAlgError:
+            values, vectors = eigh(M, driver="ev")  # slower, converges where the other did not
     kept = slice(None, None, -1) if n_components is None else slice(-1, -1 - n_components, -1)
     values, rows = np.maximum(values[kept], 0.0), vectors.T[kept]
     largest = np.take_along_axis(rows, np.abs(rows).argmax(axis=1)[:, None], axis=1)

@@ -12,12 +12,13 @@
 - :mod:`~calipers.estimators.euclidean`: no learning at all.
 """
 
+from calipers.estimators.defaults import PAPER_SETTINGS
 from calipers.estimators.euclidean import Euclidean
 from calipers.estimators.itml import ITML
 from calipers.estimators.lego import LEGO
 from calipers.estimators.lmnn import LMNN
 from calipers.estimators.oasis import OASIS
 from calipers.estimators.spml import SPML
-from calipers.estimators.triplet_sgd import PAPER_SETTINGS, TripletSGD
+from calipers.estimators.triplet_sgd import TripletSGD
 
 __all__ = ["ITML", "LEGO", "LMNN", "OASIS", "PAPER_SETTINGS", "SPML", "Euclidean", "TripletSGD"]

@@ -20,8 +20,8 @@ from calipers.triplets import Rows, n_usable, usable
 KINDS = ("identity", "features", "classes")
 MOST_ROWS = 20_000  # from which spreads are estimated
 MOST_FEATURES = 1024  # for which the spread within classes is tried without being asked
-MOST_ANCHORS = 2000  # rows whose nearest neighbour is looked at to compare coordinates
-SURE = 1.0  # standard errors by which others must be better than those by feature
+MOST_ANCHORS = 4000  # rows whose nearest neighbours are looked at to compare coordinates
+VOTES = 3  # of nearest neighbours
 FEW_ROWS = 5_000  # up to which that is; more rows are enough to learn it, if it is of use
 N_FOLDS = 5  # for which the rows are dealt, so that it is judged by rows it has not seen
 FLAT = 1e-6  # share of the largest spread below which there is none
@@ -115,46 +115,56 @@ def coordinates(kind: str, rows: Rows, *, unseen: int | None = None) -> Coordina
 
 
 def best_coordinates(rows: Rows) -> Coordinates:
-    """Those in which the nearest neighbour is of one's own class most often.
+    """Those in which the fewest anchors are among other classes; by feature where it is the same.
 
-    They are by feature, unless others are better by more than chance: by the standard error
-    of the difference, over the same anchors.
+    To stand for others they must be worth it, not sure: of two that are as good it does not
+    matter which is taken.
     """
     n, d = rows.shape
-    tries_classes = n <= FEW_ROWS and d <= MOST_FEATURES
-    n_anchors = n_usable(rows)
-    places = np.arange(min(n_anchors, MOST_ANCHORS))
-    if n_anchors > MOST_ANCHORS:  # evenly over the rows, which may be in order of class
-        places = np.linspace(0, n_anchors - 1, MOST_ANCHORS).astype(np.intp)
-    anchors = usable(rows, places)
+    anchors = some_anchors(rows)
     best = coordinates("features", rows)
-    wrong = _wrong(rows.mapped(best.of), anchors)
-    least = 0.0
-    for kind in ("identity", "classes") if tries_classes else ("identity",):
-        gain = wrong - _wrong_in(kind, rows, anchors)
-        if gain.sum() > max(least, SURE * np.sqrt(np.sum(gain**2))):
-            best, least = coordinates(kind, rows), float(gain.sum())
+    fewest = outvoted(rows.mapped(best.of), anchors).sum()
+    for kind in ("identity", "classes") if n <= FEW_ROWS and d <= MOST_FEATURES else ("identity",):
+        wrong = _outvoted_in(kind, rows, anchors).sum()
+        if wrong < fewest:
+            best, fewest = coordinates(kind, rows), wrong
     return best
 
 
-def _wrong_in(kind: str, rows: Rows, anchors: IndexArray) -> FloatArray:
-    """What :func:`_wrong` says in coordinates that were made without the anchors."""
+def some_anchors(rows: Rows) -> IndexArray:
+    """At most `MOST_ANCHORS` rows, evenly over all: they may be in order of class."""
+    n_anchors = n_usable(rows)
+    n_some = min(n_anchors, MOST_ANCHORS)
+    return usable(rows, np.linspace(0, n_anchors - 1, n_some).astype(np.intp))
+
+
+def _outvoted_in(kind: str, rows: Rows, anchors: IndexArray) -> npt.NDArray[np.bool_]:
+    """What :func:`outvoted` says in coordinates that were made without the anchors."""
     if kind != "classes" or rows.shape[0] < 2 * N_FOLDS:
-        return _wrong(rows.mapped(coordinates(kind, rows).of), anchors)
-    wrong = np.zeros(len(anchors))
+        return outvoted(rows.mapped(coordinates(kind, rows).of), anchors)
+    wrong = np.zeros(len(anchors), dtype=np.bool_)
     for fold in range(N_FOLDS):
         theirs = anchors % N_FOLDS == fold
         if theirs.any():
             others = coordinates(kind, rows, unseen=fold)
-            wrong[theirs] = _wrong(rows.mapped(others.of), anchors[theirs])
+            wrong[theirs] = outvoted(rows.mapped(others.of), anchors[theirs])
     return wrong
 
 
-def _wrong(rows: Rows, anchors: IndexArray) -> FloatArray:
-    """1 where an anchor's nearest row is of another class, half where one of its own is as near."""
-    same, other = rows.nearest(anchors, n_same=1, n_other=1)
+def outvoted(rows: Rows, anchors: IndexArray) -> npt.NDArray[np.bool_]:
+    """Whether most of an anchor's `VOTES` nearest rows are of other classes.
+
+    >>> from calipers.triplets import RowsInMemory
+    >>> rows = RowsInMemory(np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 1, 1]))
+    >>> outvoted(rows, np.array([0, 2]))
+    array([ True, False])
+    """
+    same, other = rows.nearest(anchors, n_same=VOTES, n_other=VOTES)
     given = rows.take(anchors).astype(np.float64)
-    to_same, to_other = (
-        np.sum((given - rows.take(near[:, 0])) ** 2, axis=1) for near in (same, other)
-    )
-    return np.asarray(0.5 * (to_other < to_same) + 0.5 * (to_other <= to_same))
+    numbers = np.concatenate([same, other], axis=1)
+    squared = np.full(numbers.shape, np.inf)
+    for distances, near in zip(squared.T, numbers.T, strict=True):
+        is_row = near >= 0
+        distances[is_row] = np.sum((given[is_row] - rows.take(near[is_row])) ** 2, axis=1)
+    nearest = np.lexsort((numbers, squared), axis=1)[:, :VOTES]
+    return np.asarray(np.sum(nearest >= VOTES, axis=1) > VOTES // 2)

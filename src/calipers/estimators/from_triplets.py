@@ -23,7 +23,7 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.estimators import inputs
+from calipers.estimators import defaults, inputs
 from calipers.estimators.checkpoint import Checkpoint, identity_of
 from calipers.estimators.given import given_labelled, given_rows
 from calipers.estimators.interrupt import InterruptedFitWarning, stop_asked
@@ -37,7 +37,6 @@ from calipers.triplets import (
     check_triplets,
 )
 
-MOST_TRIPLETS = 100_000  # the paper's number
 N_REPORTS = 100  # points of the loss curve and steps of a progress bar
 
 Given: TypeAlias = tuple[Any, Any]
@@ -154,7 +153,8 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
         # past this, fit and scikit-learn's two wrappers of it
         inputs.warn_lonely(self.classes_, rows.class_sizes, stacklevel=5)
         triplet_rng, *rngs = self._streams()
-        rows = self._into_coordinates(rows)
+        given, rows = rows, self._into_coordinates(rows)
+        self._look_at(given)
         source = self._drawn(rows, self._shares(rows)[0], triplet_rng)
         self.mining_seconds_ = perf_counter() - started
         return rows, self._examples(source), rngs
@@ -171,9 +171,12 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
         """Rows in the coordinates to learn in."""
         return rows
 
+    def _look_at(self, rows: Rows) -> None:
+        """Look at labelled rows, as they are given, before learning from them."""
+
     def _enough_triplets(self, rows: Rows) -> int:
         """How many to draw where no number was given."""
-        return MOST_TRIPLETS
+        return defaults.MOST_TRIPLETS
 
     def _enough_neighbors(self, n_features: int) -> int:
         """How many neighbours to draw among where no number was given."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from numbers import Integral, Real
-from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -14,14 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from calipers import recipes
 from calipers.arrays import FloatArray, IndexArray
-from calipers.estimators import inputs
-from calipers.estimators.coordinates import (
-    KINDS,
-    Coordinates,
-    best_coordinates,
-    coordinates,
-)
-from calipers.estimators.from_triplets import MOST_TRIPLETS, TripletLearner
+from calipers.estimators import defaults, guard, inputs
+from calipers.estimators.coordinates import KINDS, Coordinates, best_coordinates, coordinates
+from calipers.estimators.from_triplets import TripletLearner
 from calipers.estimators.stages import Staged, shares
 from calipers.estimators.streams import StreamLearner
 from calipers.losses import SmoothHinge
@@ -34,31 +27,6 @@ from calipers.triplets import LARGEST_PORTION, DrawnTriplets, Rows, Source
 
 METHODS = ("sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd")
 ONE_BY_ONE = ("sgd", "as-sgd")  # whose batches are of one triplet
-CHEAP_UPDATES = 48  # up to this many features an update costs little more than to skip it
-CHEAP_STAGES = 3  # that are taken there
-CHEAP_NEIGHBORS, DEAR_NEIGHBORS = 3, 5  # to draw among, there and elsewhere
-CHEAP_TRIPLETS, CHEAP_TRIPLETS_PER_ROW = 500_000, 10  # at most, there
-TRIPLETS_PER_ROW = 50  # beyond which, where updates are not cheap, little more is learned
-
-PAPER_SETTINGS: Mapping[str, Any] = MappingProxyType(
-    {
-        "n_triplets": 100_000,
-        "batch_size": 10,
-        "learning_rate": 1.0,
-        "smoothness": 3.0,
-        "radius": 1000.0,
-        "n_neighbors": 1,
-        "scale": "none",
-        "gradient_bound": "triplet",
-        "tau_max": None,
-        "batch_reduce": "mean",
-        "average": True,
-        "projection": "every",
-        "start": "identity",
-        "n_stages": 1,
-    }
-)
-"""The literal reading of the paper: ``TripletSGD(method="as-sgd", **PAPER_SETTINGS)``."""
 
 
 class TripletSGD(StreamLearner, TripletLearner[Staged]):
@@ -79,7 +47,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
     n_triplets : int or None, default=None
         Triplets to draw (N). Whole batches are used; a rest is left out. None is 100,000;
         up to 48 features 10 for every row if that is more, but at most 500,000; with more
-        features 50 for every row if that is less.
+        features 35 for every row if that is less.
     batch_size : int, default=10
         Triplets in a batch (b); "sgd" and "as-sgd" always take one.
     learning_rate : float, default=1.0
@@ -115,13 +83,17 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
     start : {"auto", "identity", "features", "classes"}, default="auto"
         The metric to start from and to find neighbours in: X as it is, each feature divided by
         its standard deviation, or the inverse of the covariance within classes (shrunk).
-        "auto" is "features", unless nearest neighbours are of the same class more often with
-        another (by more than its standard error; "classes" is tried up to 5,000 rows); without
-        labels it is "identity".
+        "auto" is the one in which the fewest rows have mostly other classes among their three
+        nearest ("classes" is tried up to 5,000 rows); without labels it is "identity".
     n_stages : int or None, default=None
         The triplets are shared among this many stages: each draws its own among neighbours, and
         starts, in the coordinates of the metric that was learned before. None is 3 up to 48
         features, else 1. ``fit_triplets``, whose triplets are given, has one.
+    guard : bool, default=True
+        Up to 48 features and with 100 to 5,000 labelled rows, see whether learning helps: thrice
+        two thirds of the rows are learned from, with a third of the triplets. If clearly more of
+        the rows left out have mostly other classes among their three nearest than without a
+        metric, ``components_`` is the identity, and ``notes_`` says so. Not with `n_components`.
     random_state : int, RandomState instance or None, default=None
         Seeds three independent streams: triplets, acceptance, choice within a batch.
 
@@ -169,6 +141,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
     """
 
     _coordinates: Coordinates
+    _is_euclidean = False  # see `_helps`
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "method": [str],
         "n_triplets": [Interval(Integral, 1, None, closed="left"), None],
@@ -186,6 +159,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         "projection": [StrOptions({"every", "once", "never"})],
         "start": [StrOptions({"auto", *KINDS})],
         "n_stages": [Interval(Integral, 1, None, closed="left"), None],
+        "guard": ["boolean"],
         "random_state": ["random_state"],
     }
 
@@ -208,6 +182,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         projection: Literal["every", "once", "never"] = "every",
         start: Literal["auto", "identity", "features", "classes"] = "auto",
         n_stages: int | None = None,
+        guard: bool = True,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.method = method
@@ -226,6 +201,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         self.projection = projection
         self.start = start
         self.n_stages = n_stages
+        self.guard = guard
         self.random_state = random_state
 
     def theory(self, delta: float = 0.01) -> Theory:
@@ -242,9 +218,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         return Theory(**self._theory_facts, delta=delta)
 
     def _start(self, rows: Rows, source: Source, rngs: list[np.random.Generator]) -> Staged:
-        n_features = rows.shape[1]
-        automatic = "mini-sgd" if n_features <= CHEAP_UPDATES else "ha-sgd"
-        self.method_ = automatic if self.method == "auto" else self.method
+        self.method_ = defaults.method(rows.shape[1]) if self.method == "auto" else self.method
         later = self._shares(rows)[1:] if isinstance(source, DrawnTriplets) else []
         self.n_stages_ = 1 + len(later)
         return Staged(self._solver(rows, source, rngs), later)
@@ -260,10 +234,10 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         return Solver(recipe, X.shape[1], accept_rng=accept_rng, pick_rng=pick_rng, start=unit)
 
     def _enough_neighbors(self, n_features: int) -> int:
-        return CHEAP_NEIGHBORS if n_features <= CHEAP_UPDATES else DEAR_NEIGHBORS
+        return defaults.neighbors(n_features)
 
     def _shares(self, rows: Rows) -> list[int]:
-        n_stages = self.n_stages or (CHEAP_STAGES if rows.shape[1] <= CHEAP_UPDATES else 1)
+        n_stages = self.n_stages or defaults.stages(rows.shape[1])
         batch_size = 1 if self.method in ONE_BY_ONE else int(self.batch_size)
         return shares(super()._shares(rows)[0], int(n_stages), batch_size)
 
@@ -290,6 +264,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
                 "TripletSGD(start='classes') needs the classes of the rows, which fit_triplets is "
                 "not told: choose start='features' or 'identity'."
             )
+        self._is_euclidean = False
         if self.start != "auto":
             self._coordinates = coordinates(self.start, rows)
         elif has_labels:
@@ -299,13 +274,36 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         self.start_ = self._coordinates.kind
         return rows if self.start_ == "identity" else rows.mapped(self._coordinates.of)
 
+    def _look_at(self, rows: Rows) -> None:
+        """Keep to the Euclidean distance if learning does not help, and note it."""
+        if not self.guard or self.n_components or rows.shape[1] > defaults.CHEAP:
+            return
+        settings = {name: getattr(self, name) for name in TripletSGD._get_param_names()}
+        share = max(int(self.batch_size), TripletLearner._shares(self, rows)[0] // guard.N_FOLDS)
+        settings |= {"guard": False, "n_triplets": share}
+
+        def learn(X: FloatArray, y: IndexArray, seed: int) -> FloatArray:
+            fitted = TripletSGD(**{**settings, "random_state": seed}).fit(X, y)
+            if fitted.interrupted_:
+                raise KeyboardInterrupt
+            return np.asarray(fitted.components_)
+
+        wrong = guard.held_out(learn, rows)
+        if wrong is None or not wrong.harm:
+            return
+        self._is_euclidean = True
+        self.notes_.append(
+            f"Of {rows.shape[0]} rows, held out in turn, {wrong.learned} have mostly other classes "
+            f"among their {guard.VOTES} nearest under a metric learned from the rest, and "
+            f"{wrong.given} without: the metric is Euclidean (guard=False takes the learned one)."
+        )
+
     def _enough_triplets(self, rows: Rows) -> int:
-        n, d = rows.shape
-        if d <= CHEAP_UPDATES:
-            return max(MOST_TRIPLETS, min(CHEAP_TRIPLETS, CHEAP_TRIPLETS_PER_ROW * n))
-        return min(MOST_TRIPLETS, TRIPLETS_PER_ROW * n)
+        return defaults.triplets(*rows.shape)
 
     def _metric(self, learner: Staged) -> FloatArray:
+        if self._is_euclidean:
+            return np.eye(self.n_features_in_)
         return self._coordinates.pull_back(self._walked(learner.solver))
 
     def _walked(self, solver: Solver) -> FloatArray:

@@ -1,0 +1,53 @@
+"""What `TripletSGD` does where it is not told: see "Why the defaults" in the documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+PAPER_SETTINGS: Mapping[str, Any] = MappingProxyType(
+    {
+        "n_triplets": 100_000,
+        "batch_size": 10,
+        "learning_rate": 1.0,
+        "smoothness": 3.0,
+        "radius": 1000.0,
+        "n_neighbors": 1,
+        "scale": "none",
+        "gradient_bound": "triplet",
+        "tau_max": None,
+        "batch_reduce": "mean",
+        "average": True,
+        "projection": "every",
+        "start": "identity",
+        "n_stages": 1,
+        "guard": False,
+    }
+)
+"""The literal reading of the paper: ``TripletSGD(method="as-sgd", **PAPER_SETTINGS)``."""
+
+MOST_TRIPLETS = 100_000  # the paper's number
+CHEAP = 48  # up to this many features an update costs little more than to skip it
+
+
+def method(n_features: int) -> str:
+    """An update at every batch where it is cheap, else at those that matter."""
+    return "mini-sgd" if n_features <= CHEAP else "ha-sgd"
+
+
+def stages(n_features: int) -> int:
+    """Stages, each with triplets of its own."""
+    return 3 if n_features <= CHEAP else 1
+
+
+def neighbors(n_features: int) -> int:
+    """Nearest rows of either side to draw among."""
+    return 3 if n_features <= CHEAP else 5
+
+
+def triplets(n_rows: int, n_features: int) -> int:
+    """Triplets to draw: where updates are dear, no more than few rows have to teach."""
+    if n_features <= CHEAP:
+        return max(MOST_TRIPLETS, min(500_000, 10 * n_rows))
+    return min(MOST_TRIPLETS, 35 * n_rows)
