@@ -5,19 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+from numba import njit, types
 
 from calipers.arrays import FloatArray
 from calipers.kernels.algebra import REORDER, add_outer_products, dot
+from calipers.kernels.apart import apart
 from calipers.kernels.cholesky import SMALL, is_positive
 from calipers.kernels.spectrum import all_negative, seen_directly, seen_inverted
-from calipers.kernels.state import Iterate, Room, Step
+from calipers.kernels.state import ITERATE, ROOM, Iterate, Room
 
 UNSEEN = 1e-5  # share of the norm that a negative eigenvalue not seen by Lanczos may have
 ATTEMPTS = 6  # to find such, before a full eigendecomposition
 
 
-def project_at_once(rule: Any, iterate: Iterate, step: Step, room: Room, rank: int) -> int:
+@njit(cache=True, nogil=True)
+def _project_at_once(iterate: Iterate, room: Room, rank: int) -> int:
     """Change M by the directions and bring it back onto the cone.
 
     Returns the rank of the whole change: the eigenvalues cut off are directions too.
@@ -136,3 +138,6 @@ def _lift(
             vectors[k, i] *= root
         signs[k] = 1.0
     tally.norm = np.sqrt(add_outer_products(M, vectors, signs, M, 0.0))
+
+
+project_at_once = apart(_project_at_once, ITERATE, ROOM, types.intp)

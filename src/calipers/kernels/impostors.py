@@ -32,7 +32,8 @@ def columns_below(
     for i in range(m):
         if at + n > room.size:
             wider = np.empty(2 * room.size, dtype=np.int32)
-            wider[:at] = room[:at]
+            for a in range(at):  # an assignment of arrays takes numba seconds to compile
+                wider[a] = room[a]
             room = wider
         for j in range(own[i, 0]):
             room[at] = j

@@ -69,7 +69,8 @@ def _move_by_block(
             continue
         pairs.moved[first + t] = True
         b = room.directions[count]
-        b[:] = room.product[t]
+        for i in range(d):  # an assignment of arrays takes numba seconds to compile
+            b[i] = room.product[t, i]
         for k in range(count):
             share = room.coefficients[k] * room.shares[k, t]
             for i in range(d):

@@ -41,7 +41,7 @@ def _is(rule: Any, kind: type) -> bool:
 @overload(move, strict=False)
 def _move(rule: Any, iterate: Any, step: Any, room: Any, rank: Any) -> Any:
     if _is(rule, AtOnce):
-        return project_at_once
+        return lambda rule, iterate, step, room, rank: project_at_once(iterate, room, rank)
     if _is(rule, OnlyOnce):
         return _penalise
     if _is(rule, Never):

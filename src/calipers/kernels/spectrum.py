@@ -98,6 +98,7 @@ def all_negative(M: FloatArray, norm: float, values: FloatArray, vectors: FloatA
     found = 0
     while found < values.size and found < w.size and w[found] < -TINY * norm:
         values[found] = w[found]
-        vectors[found] = Q[:, found]
+        for i in range(len(M)):
+            vectors[found, i] = Q[i, found]
         found += 1
     return found

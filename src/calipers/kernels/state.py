@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from numba import typeof, types
 
 from calipers.arrays import FloatArray, IndexArray
 
@@ -78,3 +79,9 @@ class Room(NamedTuple):
     vectors: FloatArray  # (3 * batch_size, d)
     signs: FloatArray
     values: FloatArray  # (batch_size,)
+
+
+# what numba calls an Iterate and a Room, for functions that are compiled before they meet one
+_VECTOR, _MATRIX = types.float64[::1], types.float64[:, ::1]
+ITERATE = types.NamedTuple((_MATRIX, _MATRIX, typeof(np.zeros(1, TALLY)), _MATRIX), Iterate)
+ROOM = types.NamedTuple((*[_MATRIX] * 5, _VECTOR, _MATRIX, _VECTOR, _VECTOR), Room)

@@ -139,8 +139,11 @@ def _into_ball(iterate: Iterate, radius: float, margins: FloatArray) -> None:
     if tally.scale * tally.norm > radius:
         tally.scale = radius / tally.norm
     if tally.scale < SMALLEST_SCALE:
-        iterate.M[:] *= tally.scale
-        margins *= tally.scale
+        for i in range(len(iterate.M)):
+            for j in range(len(iterate.M)):
+                iterate.M[i, j] *= tally.scale
+        for s in range(margins.size):
+            margins[s] *= tally.scale
         tally.norm *= tally.scale
         tally.floor *= tally.scale
         tally.lowest *= tally.scale
