@@ -7,14 +7,18 @@ function between them and the top. One that stands apart is compiled once, for o
 
 from __future__ import annotations
 
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, Signature
 from typing import Any
 
 from llvmlite import binding
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 from calipers.compiled import forget_stale
+
+VECTOR, MATRIX = types.float64[::1], types.float64[:, ::1]
+NUMBER, COUNT = types.float64, types.intp
 
 
 def apart(kernel: Any, *arguments: Any) -> Any:
@@ -30,20 +34,20 @@ def apart(kernel: Any, *arguments: Any) -> Any:
     symbol = f"{kernel.py_func.__module__}.{kernel.py_func.__name__}"
     binding.add_symbol(symbol, address)
 
-    def call(context: Any, builder: Any, types: Any, values: Any) -> Any:
-        result, convention = types.return_type, context.call_conv
-        function = cgutils.get_or_insert_function(
-            builder.module, convention.get_function_type(result, types.args), symbol
-        )
-        status, returned = convention.call_function(builder, function, result, types.args, values)
-        with cgutils.if_unlikely(builder, status.is_error):
+    def call(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        result, given, convention = signature.return_type, signature.args, context.call_conv
+        kind = convention.get_function_type(result, given)
+        function = cgutils.get_or_insert_function(builder.module, kind, symbol)  # type: ignore[no-untyped-call]
+        status, returned = convention.call_function(builder, function, result, given, values)
+        with cgutils.if_unlikely(builder, status.is_error):  # type: ignore[no-untyped-call]
             convention.return_status_propagate(builder, status)
         return returned
 
-    def jump(typing: Any, *given: Any) -> Any:
-        return compiled.signature.return_type(*arguments), call
+    def jump(typing: Any, *given: Any) -> Any:  # None: numba says which types have come
+        return (compiled.signature.return_type(*arguments), call) if given == arguments else None
 
-    # numba asks for names of arguments; the first one is its own
+    # numba asks for the names of the arguments; the first one is its own
     own = Parameter("typing", Parameter.POSITIONAL_OR_KEYWORD)
-    jump.__signature__ = Signature([own, *signature(kernel.py_func).parameters.values()])  # type: ignore[attr-defined]
+    names = Signature.from_callable(kernel.py_func).parameters.values()
+    jump.__signature__ = Signature([own, *names])  # type: ignore[attr-defined]
     return intrinsic(jump)

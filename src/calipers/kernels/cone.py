@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, types
 
 from calipers.arrays import FloatArray
+from calipers.compiled import inner
 from calipers.kernels.algebra import REORDER, add_outer_products, dot
-from calipers.kernels.apart import apart
+from calipers.kernels.apart import COUNT, apart
 from calipers.kernels.cholesky import SMALL, is_positive
-from calipers.kernels.spectrum import all_negative, seen_directly, seen_inverted
+from calipers.kernels.spectrum import all_negative, find_directly, find_inverted
 from calipers.kernels.state import ITERATE, ROOM, Iterate, Room
 
 UNSEEN = 1e-5  # share of the norm that a negative eigenvalue not seen by Lanczos may have
 ATTEMPTS = 6  # to find such, before a full eigendecomposition
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _project_at_once(iterate: Iterate, room: Room, rank: int) -> int:
     """Change M by the directions and bring it back onto the cone.
 
@@ -40,7 +40,7 @@ def _project_at_once(iterate: Iterate, room: Room, rank: int) -> int:
     return rank + found
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def change(iterate: Iterate, room: Room, rank: int) -> None:
     """Add the directions to M, after what M has stood for was added to the sum of iterates."""
     tally = iterate.tally[0]
@@ -51,7 +51,7 @@ def change(iterate: Iterate, room: Room, rank: int) -> None:
     tally.changes += 1
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@inner(fastmath=REORDER)
 def subtracted_by(room: Room, rank: int) -> tuple[int, FloatArray, float]:
     """How many directions are subtracted, their sum, and the most they take from M."""
     start = np.zeros(room.vectors.shape[1])
@@ -65,7 +65,7 @@ def subtracted_by(room: Room, rank: int) -> tuple[int, FloatArray, float]:
     return count, start, removed
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def stays_positive(M: FloatArray, tally: Any, room: Room, removed: float) -> bool:
     """Whether M is positive definite still, by a Cholesky factorisation.
 
@@ -89,7 +89,7 @@ def stays_positive(M: FloatArray, tally: Any, room: Room, removed: float) -> boo
     return False
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _cut_off(
     M: FloatArray,
     start: FloatArray,
@@ -105,7 +105,7 @@ def _cut_off(
     Fewer than could be are believed only if a Cholesky factorisation agrees; else there
     are more, so small that the Lanczos process has not met them.
     """
-    found, rest = seen_directly(M, start, tally.norm, values, vectors, room.basis)
+    found, rest = find_directly(M, start, tally.norm, values, vectors, room.basis)
     _lift(M, tally, values[:found], vectors[:found], signs[:found])
     attempts = ATTEMPTS
     while found < values.size and attempts >= 0:
@@ -115,17 +115,17 @@ def _cut_off(
             rest = -UNSEEN * tally.norm
         v, q = values[found:], vectors[found:]
         if attempts > 0:
-            more, rest = seen_inverted(M, start, tally.norm, rest, v, q, room.basis, room.square)
+            more, rest = find_inverted(M, start, tally.norm, rest, v, q, room.basis, room.square)
             attempts = attempts - 1 if more > 0 else 0
         else:
             more = all_negative(M, tally.norm, v, q)
             attempts = -1
         _lift(M, tally, v[:more], q[:more], signs[found : found + more])
         found += more
-    return found
+    return int(found)
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@inner(fastmath=REORDER)
 def _lift(
     M: FloatArray, tally: Any, values: FloatArray, vectors: FloatArray, signs: FloatArray
 ) -> None:
@@ -140,4 +140,4 @@ def _lift(
     tally.norm = np.sqrt(add_outer_products(M, vectors, signs, M, 0.0))
 
 
-project_at_once = apart(_project_at_once, ITERATE, ROOM, types.intp)
+project_at_once = apart(_project_at_once, ITERATE, ROOM, COUNT)

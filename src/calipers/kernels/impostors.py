@@ -10,7 +10,7 @@ import numpy.typing as npt
 from numba import njit
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.compiled import forget_stale
+from calipers.compiled import forget_stale, inner
 from calipers.kernels.algebra import REORDER
 
 _CHUNK = 32  # coordinates summed before looking whether that is enough
@@ -45,7 +45,7 @@ def columns_below(
     return starts, room[:at].copy()
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@inner(fastmath=REORDER)
 def squared_distance(Z: FloatArray, i: int, j: int) -> float:
     """``|z_i - z_j|^2``."""
     total = 0.0
@@ -55,7 +55,7 @@ def squared_distance(Z: FloatArray, i: int, j: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@inner(fastmath=REORDER)
 def squared_distance_below(Z: FloatArray, i: int, j: int, limit: float) -> float:
     """``|z_i - z_j|^2``, or a part of it that is not below the limit.
 

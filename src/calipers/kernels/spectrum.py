@@ -17,7 +17,9 @@ import numpy as np
 from numba import njit
 
 from calipers.arrays import FloatArray
+from calipers.compiled import inner
 from calipers.kernels.algebra import REORDER, dot
+from calipers.kernels.apart import MATRIX, NUMBER, VECTOR, apart
 from calipers.kernels.cholesky import SMALL, factors_of
 from calipers.kernels.lanczos import Inverse, Product, lowest_pairs
 
@@ -82,7 +84,7 @@ def seen_inverted(
     return found, -1.0 / rest - shift if rest < below else 0.0
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@inner(fastmath=REORDER)
 def _is_pair(M: FloatArray, value: float, q: FloatArray, accuracy: float) -> bool:
     """Whether ``||M q - value q||`` is small enough."""
     squared = 0.0
@@ -102,3 +104,7 @@ def all_negative(M: FloatArray, norm: float, values: FloatArray, vectors: FloatA
             vectors[found, i] = Q[i, found]
         found += 1
     return found
+
+
+find_directly = apart(seen_directly, MATRIX, VECTOR, NUMBER, VECTOR, MATRIX, MATRIX)
+find_inverted = apart(seen_inverted, MATRIX, VECTOR, NUMBER, NUMBER, VECTOR, MATRIX, MATRIX, MATRIX)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from numba import typeof, types
 
 from calipers.arrays import FloatArray, IndexArray
+from calipers.kernels.apart import MATRIX, VECTOR
 
 TALLY = np.dtype(
     [
@@ -82,6 +83,7 @@ class Room(NamedTuple):
 
 
 # what numba calls an Iterate and a Room, for functions that are compiled before they meet one
-_VECTOR, _MATRIX = types.float64[::1], types.float64[:, ::1]
-ITERATE = types.NamedTuple((_MATRIX, _MATRIX, typeof(np.zeros(1, TALLY)), _MATRIX), Iterate)
-ROOM = types.NamedTuple((*[_MATRIX] * 5, _VECTOR, _MATRIX, _VECTOR, _VECTOR), Room)
+_TALLY: Any = typeof(np.zeros(1, TALLY))  # type: ignore[no-untyped-call]
+ITERATE: Any = types.NamedTuple((MATRIX, MATRIX, _TALLY, MATRIX), Iterate)  # type: ignore[no-untyped-call]
+_MATRICES, _ARRAYS = (MATRIX,) * 5, (VECTOR, MATRIX, VECTOR, VECTOR)
+ROOM: Any = types.NamedTuple((*_MATRICES, *_ARRAYS), Room)  # type: ignore[no-untyped-call]
