@@ -1,6 +1,5 @@
 """Compiled inner pieces of the solver, each with a plain NumPy twin in the tests.
 
-- :mod:`~calipers.kernels.apart`: functions that callers jump to and do not take in.
 - :mod:`~calipers.kernels.algebra`: differences, margins, low-rank changes of a matrix.
 - :mod:`~calipers.kernels.cholesky`: whether a matrix is positive definite.
 - :mod:`~calipers.kernels.tridiagonal`: eigenpairs of what the Lanczos process leaves.

@@ -9,17 +9,16 @@ import numpy as np
 from calipers.arrays import FloatArray
 from calipers.compiled import inner
 from calipers.kernels.algebra import REORDER, add_outer_products, dot
-from calipers.kernels.apart import COUNT, apart
 from calipers.kernels.cholesky import SMALL, is_positive
-from calipers.kernels.spectrum import all_negative, find_directly, find_inverted
-from calipers.kernels.state import ITERATE, ROOM, Iterate, Room
+from calipers.kernels.spectrum import all_negative, seen_directly, seen_inverted
+from calipers.kernels.state import Iterate, Room
 
 UNSEEN = 1e-5  # share of the norm that a negative eigenvalue not seen by Lanczos may have
 ATTEMPTS = 6  # to find such, before a full eigendecomposition
 
 
 @inner()
-def _project_at_once(iterate: Iterate, room: Room, rank: int) -> int:
+def project_at_once(iterate: Iterate, room: Room, rank: int) -> int:
     """Change M by the directions and bring it back onto the cone.
 
     Returns the rank of the whole change: the eigenvalues cut off are directions too.
@@ -105,7 +104,7 @@ def _cut_off(
     Fewer than could be are believed only if a Cholesky factorisation agrees; else there
     are more, so small that the Lanczos process has not met them.
     """
-    found, rest = find_directly(M, start, tally.norm, values, vectors, room.basis)
+    found, rest = seen_directly(M, start, tally.norm, values, vectors, room.basis)
     _lift(M, tally, values[:found], vectors[:found], signs[:found])
     attempts = ATTEMPTS
     while found < values.size and attempts >= 0:
@@ -115,14 +114,14 @@ def _cut_off(
             rest = -UNSEEN * tally.norm
         v, q = values[found:], vectors[found:]
         if attempts > 0:
-            more, rest = find_inverted(M, start, tally.norm, rest, v, q, room.basis, room.square)
+            more, rest = seen_inverted(M, start, tally.norm, rest, v, q, room.basis, room.square)
             attempts = attempts - 1 if more > 0 else 0
         else:
             more = all_negative(M, tally.norm, v, q)
             attempts = -1
         _lift(M, tally, v[:more], q[:more], signs[found : found + more])
         found += more
-    return int(found)
+    return found
 
 
 @inner(fastmath=REORDER)
@@ -138,6 +137,3 @@ def _lift(
             vectors[k, i] *= root
         signs[k] = 1.0
     tally.norm = np.sqrt(add_outer_products(M, vectors, signs, M, 0.0))
-
-
-project_at_once = apart(_project_at_once, ITERATE, ROOM, COUNT)

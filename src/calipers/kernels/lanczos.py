@@ -16,7 +16,6 @@ from numba.extending import overload
 from calipers.arrays import FloatArray
 from calipers.compiled import inner
 from calipers.kernels.algebra import REORDER, dot
-from calipers.kernels.apart import COUNT, MATRIX, NUMBER, VECTOR, apart
 from calipers.kernels.cholesky import solve
 from calipers.kernels.tridiagonal import below_all, count_below, nth_lowest
 
@@ -202,7 +201,7 @@ def lowest_pairs(
 
 
 @inner()
-def _look_at_last(
+def _last_in_sight(
     alpha: FloatArray,
     beta: FloatArray,
     n: int,
@@ -221,7 +220,7 @@ def _look_at_last(
 
 
 @inner()
-def _trust(
+def _trusted(
     alpha: FloatArray,
     beta: FloatArray,
     n: int,
@@ -245,11 +244,3 @@ def _trust(
             return k, value
         values[k] = value
     return in_sight, below
-
-
-_last_in_sight = apart(_look_at_last, VECTOR, VECTOR, COUNT, NUMBER, NUMBER, COUNT, MATRIX)
-_trusted = apart(
-    _trust,
-    *(VECTOR, VECTOR, COUNT, COUNT, NUMBER, NUMBER, NUMBER),
-    *(VECTOR, MATRIX, MATRIX),
-)

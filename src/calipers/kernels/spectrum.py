@@ -19,7 +19,6 @@ from numba import njit
 from calipers.arrays import FloatArray
 from calipers.compiled import inner
 from calipers.kernels.algebra import REORDER, dot
-from calipers.kernels.apart import MATRIX, NUMBER, VECTOR, apart
 from calipers.kernels.cholesky import SMALL, factors_of
 from calipers.kernels.lanczos import Inverse, Product, lowest_pairs
 
@@ -104,7 +103,3 @@ def all_negative(M: FloatArray, norm: float, values: FloatArray, vectors: FloatA
             vectors[found, i] = Q[i, found]
         found += 1
     return found
-
-
-find_directly = apart(seen_directly, MATRIX, VECTOR, NUMBER, VECTOR, MATRIX, MATRIX)
-find_inverted = apart(seen_inverted, MATRIX, VECTOR, NUMBER, NUMBER, VECTOR, MATRIX, MATRIX, MATRIX)

@@ -9,10 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import typeof, types
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.kernels.apart import MATRIX, VECTOR
 
 TALLY = np.dtype(
     [
@@ -80,10 +78,3 @@ class Room(NamedTuple):
     vectors: FloatArray  # (3 * batch_size, d)
     signs: FloatArray
     values: FloatArray  # (batch_size,)
-
-
-# what numba calls an Iterate and a Room, for functions that are compiled before they meet one
-_TALLY: Any = typeof(np.zeros(1, TALLY))  # type: ignore[no-untyped-call]
-ITERATE: Any = types.NamedTuple((MATRIX, MATRIX, _TALLY, MATRIX), Iterate)  # type: ignore[no-untyped-call]
-_MATRICES, _ARRAYS = (MATRIX,) * 5, (VECTOR, MATRIX, VECTOR, VECTOR)
-ROOM: Any = types.NamedTuple((*_MATRICES, *_ARRAYS), Room)  # type: ignore[no-untyped-call]
