@@ -40,3 +40,9 @@ def data_folder() -> Path:
     if not FOLDER.is_dir():
         pytest.skip("the paper's data are not here: set CALIPERS_DATA to their folder")
     return FOLDER
+
+
+@pytest.fixture
+def no_data_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No folder of data is named, so that nothing depends on files."""
+    monkeypatch.delenv("CALIPERS_DATA", raising=False)

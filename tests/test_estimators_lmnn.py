@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators.lmnn import LMNN
 from lmnn_by_definition import WINE, WINE_Y, X, Y, by_definition, data, fit, problem
+from watch import Watch
 
 # The descent
 
@@ -185,24 +186,6 @@ def test_pickle_and_clone() -> None:
     fresh = clone(fitted)
     assert not hasattr(fresh, "components_")
     np.testing.assert_array_equal(fresh.fit(X, Y).components_, fitted.components_)
-
-
-class Watch:
-    """A callback that keeps the metric of every step, and stops after some."""
-
-    def __init__(self, stop_after: int = 10**9) -> None:
-        self.stop_after = stop_after
-        self.seen: list[FloatArray] = []
-
-    def setup(self, estimator: Any, context: Any) -> None: ...
-
-    def teardown(self, estimator: Any, context: Any) -> None: ...
-
-    def on_fit_task_begin(self, estimator: Any, context: Any) -> None: ...
-
-    def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any) -> bool:
-        self.seen.append(fitted_estimator.components_)
-        return len(self.seen) >= self.stop_after
 
 
 def test_callbacks_see_every_step() -> None:

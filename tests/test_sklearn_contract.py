@@ -21,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from calipers import ITML, LEGO, OASIS, SPML, TripletSGD
+from watch import Watch
 
 X, Y = load_iris(return_X_y=True)
 
@@ -158,24 +159,6 @@ def test_scoring_monitor_sees_the_metric_as_it_grows() -> None:
     assert len(rows) == 101  # a row for each of 100 portions and one for the whole
     assert rows[-1]["accuracy"] == neighbours_score(fitted, X, Y)
     assert len({row["accuracy"] for row in rows}) > 1
-
-
-class Watch:
-    """Keeps the metric after each portion, and stops after some."""
-
-    def __init__(self, stop_after: int = 10**9) -> None:
-        self.stop_after = stop_after
-        self.seen: list[Any] = []
-
-    def setup(self, estimator: Any, context: Any) -> None: ...
-
-    def teardown(self, estimator: Any, context: Any) -> None: ...
-
-    def on_fit_task_begin(self, estimator: Any, context: Any) -> None: ...
-
-    def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any) -> bool:
-        self.seen.append(fitted_estimator.components_)
-        return len(self.seen) >= self.stop_after
 
 
 @pytest.mark.parametrize("method", ["as-sgd", "ha-sgd"])

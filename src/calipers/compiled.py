@@ -7,15 +7,32 @@ around arithmetic of the old one; so what was compiled from other sources is rem
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any
+from typing import Any, TypeVar
 
+from numba import jit
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 MARK = "calipers-sources.sha256"
 PARTS = ("losses.py", "sampling.py", "steps.py", "schedules.py", "projections.py")
+
+
+def inner(*, fastmath: Collection[str] = ()) -> Callable[[Function], Function]:
+    """Compile a function that only compiled code calls.
+
+    A way in from Python would take longer to compile than many a function itself, and again
+    with each of its callers.
+    """
+    options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    compiler: Callable[[Function], Function] = jit(
+        cache=True, nogil=True, fastmath=set(fastmath), **options
+    )
+    return compiler
 
 
 def forget_stale(kernel: Any) -> None:

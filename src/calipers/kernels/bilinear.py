@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.compiled import forget_stale
+from calipers.compiled import forget_stale, inner
 from calipers.kernels.algebra import BY_HAND, REORDER, dot, multiply
 
 NIL = 1e-10  # a loss below this share of what the score is made of is rounding
@@ -68,7 +68,7 @@ def walk_bilinear(W: FloatArray, block: Block, aggressiveness: float, span: int)
             _change(W, P, Z, steps, count)
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@inner(fastmath=REORDER)
 def _walk_span(
     P: FloatArray, Z: FloatArray, scores: FloatArray, steps: FloatArray, aggressiveness: float
 ) -> int:
@@ -90,7 +90,7 @@ def _walk_span(
     return count
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@inner(fastmath=REORDER)
 def _change(W: FloatArray, P: FloatArray, Z: FloatArray, steps: FloatArray, count: int) -> None:
     """``W += sum(tau p z')``."""
     d = len(W)

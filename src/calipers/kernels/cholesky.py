@@ -7,6 +7,7 @@ from typing import Any
 from numba import njit, types
 
 from calipers.arrays import FloatArray
+from calipers.compiled import inner
 from calipers.kernels.algebra import REORDER, dot
 
 SMALL = 96  # up to this size plain loops beat calls to LAPACK
@@ -20,7 +21,7 @@ _potrf: Any = types.ExternalFunction(
 _DOUBLE, _LOWER = ord("d"), ord("L")  # the lower triangle by columns is the upper one by rows
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@inner(fastmath=REORDER)
 def _subtract(row: FloatArray, factor: float, other: FloatArray) -> None:
     """``row -= factor * other``; its own function, so that no index can be negative."""
     for j in range(row.size):

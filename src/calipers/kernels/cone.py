@@ -5,19 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from calipers.arrays import FloatArray
+from calipers.compiled import inner
 from calipers.kernels.algebra import REORDER, add_outer_products, dot
 from calipers.kernels.cholesky import SMALL, is_positive
 from calipers.kernels.spectrum import all_negative, seen_directly, seen_inverted
-from calipers.kernels.state import Iterate, Room, Step
+from calipers.kernels.state import Iterate, Room
 
 UNSEEN = 1e-5  # share of the norm that a negative eigenvalue not seen by Lanczos may have
 ATTEMPTS = 6  # to find such, before a full eigendecomposition
 
 
-def project_at_once(rule: Any, iterate: Iterate, step: Step, room: Room, rank: int) -> int:
+@inner()
+def project_at_once(iterate: Iterate, room: Room, rank: int) -> int:
     """Change M by the directions and bring it back onto the cone.
 
     Returns the rank of the whole change: the eigenvalues cut off are directions too.
@@ -38,7 +39,7 @@ def project_at_once(rule: Any, iterate: Iterate, step: Step, room: Room, rank: i
     return rank + found
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def change(iterate: Iterate, room: Room, rank: int) -> None:
     """Add the directions to M, after what M has stood for was added to the sum of iterates."""
     tally = iterate.tally[0]
@@ -49,7 +50,7 @@ def change(iterate: Iterate, room: Room, rank: int) -> None:
     tally.changes += 1
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@inner(fastmath=REORDER)
 def subtracted_by(room: Room, rank: int) -> tuple[int, FloatArray, float]:
     """How many directions are subtracted, their sum, and the most they take from M."""
     start = np.zeros(room.vectors.shape[1])
@@ -63,7 +64,7 @@ def subtracted_by(room: Room, rank: int) -> tuple[int, FloatArray, float]:
     return count, start, removed
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def stays_positive(M: FloatArray, tally: Any, room: Room, removed: float) -> bool:
     """Whether M is positive definite still, by a Cholesky factorisation.
 
@@ -87,7 +88,7 @@ def stays_positive(M: FloatArray, tally: Any, room: Room, removed: float) -> boo
     return False
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _cut_off(
     M: FloatArray,
     start: FloatArray,
@@ -123,7 +124,7 @@ def _cut_off(
     return found
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@inner(fastmath=REORDER)
 def _lift(
     M: FloatArray, tally: Any, values: FloatArray, vectors: FloatArray, signs: FloatArray
 ) -> None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from numba import njit
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.compiled import forget_stale
+from calipers.compiled import forget_stale, inner
 from calipers.kernels.algebra import REORDER
 
 _CHUNK = 32  # coordinates summed before looking whether that is enough
@@ -32,7 +32,8 @@ def columns_below(
     for i in range(m):
         if at + n > room.size:
             wider = np.empty(2 * room.size, dtype=np.int32)
-            wider[:at] = room[:at]
+            for a in range(at):  # an assignment of arrays takes numba seconds to compile
+                wider[a] = room[a]
             room = wider
         for j in range(own[i, 0]):
             room[at] = j
@@ -44,7 +45,7 @@ def columns_below(
     return starts, room[:at].copy()
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@inner(fastmath=REORDER)
 def squared_distance(Z: FloatArray, i: int, j: int) -> float:
     """``|z_i - z_j|^2``."""
     total = 0.0
@@ -54,7 +55,7 @@ def squared_distance(Z: FloatArray, i: int, j: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@inner(fastmath=REORDER)
 def squared_distance_below(Z: FloatArray, i: int, j: int, limit: float) -> float:
     """``|z_i - z_j|^2``, or a part of it that is not below the limit.
 

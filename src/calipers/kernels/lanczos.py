@@ -14,6 +14,7 @@ from numba import njit, types
 from numba.extending import overload
 
 from calipers.arrays import FloatArray
+from calipers.compiled import inner
 from calipers.kernels.algebra import REORDER, dot
 from calipers.kernels.cholesky import solve
 from calipers.kernels.tridiagonal import below_all, count_below, nth_lowest
@@ -58,7 +59,7 @@ def _apply(operator: Any, x: Any, out: Any) -> Any:
     return None
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@inner(fastmath=REORDER)
 def _two_rows(
     a: FloatArray, b: FloatArray, x: FloatArray, out: FloatArray, x_a: float, x_b: float
 ) -> tuple[float, float]:
@@ -71,7 +72,7 @@ def _two_rows(
     return a_x, b_x
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _times(M: FloatArray, x: FloatArray, out: FloatArray) -> None:
     """``out = M @ x`` for a symmetric M; a large one is read by its upper half only."""
     d = len(M)
@@ -88,7 +89,7 @@ def _times(M: FloatArray, x: FloatArray, out: FloatArray) -> None:
         out[d - 1] += M[d - 1, d - 1] * x[d - 1]
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@inner(fastmath=REORDER)
 def _remove_components(basis: FloatArray, n: int, x: FloatArray) -> float:
     """Make x orthogonal to the first n rows of the basis; returns its length.
 
@@ -109,7 +110,7 @@ def _remove_components(basis: FloatArray, n: int, x: FloatArray) -> float:
     return float(np.sqrt(after))
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@inner(fastmath=REORDER)
 def _orthogonalise(basis: FloatArray, step: int, alpha: FloatArray, beta: FloatArray) -> None:
     """Make the image of the last vector the next one, not yet of unit length (that is beta).
 
@@ -127,7 +128,7 @@ def _orthogonalise(basis: FloatArray, step: int, alpha: FloatArray, beta: FloatA
     beta[step] = _remove_components(basis, step + 1, image)
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@inner(fastmath=REORDER)
 def _combine(weights: FloatArray, basis: FloatArray, out: FloatArray) -> None:
     """``out = weights @ basis``, rescaled to unit length."""
     out[:] = 0.0
@@ -140,7 +141,7 @@ def _combine(weights: FloatArray, basis: FloatArray, out: FloatArray) -> None:
         out[i] /= length
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@inner(fastmath=REORDER)
 def _is_apart(vectors: FloatArray, k: int) -> bool:
     """Whether vector k is orthogonal to those before it: it is not where values nearly meet."""
     largest = 0.0
@@ -199,7 +200,7 @@ def lowest_pairs(
     return 0, below
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _last_in_sight(
     alpha: FloatArray,
     beta: FloatArray,
@@ -218,7 +219,7 @@ def _last_in_sight(
     return in_sight, beta[n - 1] * abs(ritz[0, n - 1])
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _trusted(
     alpha: FloatArray,
     beta: FloatArray,

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from numba import njit
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.compiled import forget_stale
+from calipers.compiled import forget_stale, inner
 from calipers.kernels.algebra import BY_HAND, REORDER, dot, multiply
 from calipers.kernels.parts import shrinkage
 
@@ -51,7 +51,7 @@ def move_by_pairs(A: FloatArray, pairs: Pairs, step: Any, room: Room) -> None:
             subtract_outer_products(A, room.directions[:count], room.coefficients[:count])
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@inner(fastmath=REORDER)
 def _move_by_block(
     A: FloatArray, pairs: Pairs, step: Any, room: Room, first: int, last: int
 ) -> int:
@@ -69,7 +69,8 @@ def _move_by_block(
             continue
         pairs.moved[first + t] = True
         b = room.directions[count]
-        b[:] = room.product[t]
+        for i in range(d):  # an assignment of arrays takes numba seconds to compile
+            b[i] = room.product[t, i]
         for k in range(count):
             share = room.coefficients[k] * room.shares[k, t]
             for i in range(d):

@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 
 from calipers.arrays import FloatArray
+from calipers.compiled import inner
 from calipers.kernels.algebra import REORDER, add_outer_products, dot
 from calipers.kernels.cholesky import is_positive
 from calipers.kernels.cone import change, project_at_once, stays_positive, subtracted_by
@@ -41,7 +42,7 @@ def _is(rule: Any, kind: type) -> bool:
 @overload(move, strict=False)
 def _move(rule: Any, iterate: Any, step: Any, room: Any, rank: Any) -> Any:
     if _is(rule, AtOnce):
-        return project_at_once
+        return lambda rule, iterate, step, room, rank: project_at_once(iterate, room, rank)
     if _is(rule, OnlyOnce):
         return _penalise
     if _is(rule, Never):
@@ -108,7 +109,7 @@ def _mix(rule: Any, iterate: Iterate, step: Step, room: Room, rank: int) -> int:
     return rank
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@inner(fastmath=REORDER)
 def _lowest_pair(
     M: FloatArray, start: FloatArray, below: float, norm: float, room: Room, q: FloatArray
 ) -> float:

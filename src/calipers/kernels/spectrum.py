@@ -17,6 +17,7 @@ import numpy as np
 from numba import njit
 
 from calipers.arrays import FloatArray
+from calipers.compiled import inner
 from calipers.kernels.algebra import REORDER, dot
 from calipers.kernels.cholesky import SMALL, factors_of
 from calipers.kernels.lanczos import Inverse, Product, lowest_pairs
@@ -82,7 +83,7 @@ def seen_inverted(
     return found, -1.0 / rest - shift if rest < below else 0.0
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@inner(fastmath=REORDER)
 def _is_pair(M: FloatArray, value: float, q: FloatArray, accuracy: float) -> bool:
     """Whether ``||M q - value q||`` is small enough."""
     squared = 0.0
@@ -98,6 +99,7 @@ def all_negative(M: FloatArray, norm: float, values: FloatArray, vectors: FloatA
     found = 0
     while found < values.size and found < w.size and w[found] < -TINY * norm:
         values[found] = w[found]
-        vectors[found] = Q[:, found]
+        for i in range(len(M)):
+            vectors[found, i] = Q[i, found]
         found += 1
     return found

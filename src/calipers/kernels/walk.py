@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from calipers.arrays import FloatArray
-from calipers.compiled import forget_stale
+from calipers.compiled import forget_stale, inner
 from calipers.kernels.algebra import REORDER, add_outer_products, carry, dot, gather, margins
 from calipers.kernels.moves import move, stands_still
 from calipers.kernels.parts import kept, probability, rate, slope, value
@@ -67,7 +67,7 @@ def walk(
         _into_ball(iterate, step.radius, block.margins[rest])
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _look(loss: Any, margins: FloatArray, tally: Any, slopes: FloatArray) -> None:
     """Slopes of the scouts at their margins; their loss is added to the tally."""
     mean_loss, mean_slope = 0.0, 0.0
@@ -80,7 +80,7 @@ def _look(loss: Any, margins: FloatArray, tally: Any, slopes: FloatArray) -> Non
     tally.slope += mean_slope / margins.size
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _look_at_batch(iterate: Iterate, block: Block, loss: Any, room: Room, t: int) -> None:
     """Slopes of the whole batch, where only one of it had been looked at."""
     b = room.slopes.size
@@ -91,7 +91,7 @@ def _look_at_batch(iterate: Iterate, block: Block, loss: Any, room: Room, t: int
         room.slopes[s] = slope(loss, scale * room.slopes[s])
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _shrink(iterate: Iterate, step: Step, room: Room, margins: FloatArray) -> None:
     """Multiply the iterate by what the schedule keeps of it; where that is nothing, begin anew."""
     tally = iterate.tally[0]
@@ -106,7 +106,7 @@ def _shrink(iterate: Iterate, step: Step, room: Room, margins: FloatArray) -> No
     tally.mass, tally.norm, tally.floor, tally.steady = 0.0, 0.0, 0.0, 0
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@inner(fastmath=REORDER)
 def _directions(
     far: FloatArray, near: FloatArray, chance: float, step: Step, tally: Any, room: Room
 ) -> int:
@@ -132,15 +132,18 @@ def _directions(
     return rank
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _into_ball(iterate: Iterate, radius: float, margins: FloatArray) -> None:
     """Scale the iterate into the ball; now and then multiply the scale into M."""
     tally = iterate.tally[0]
     if tally.scale * tally.norm > radius:
         tally.scale = radius / tally.norm
     if tally.scale < SMALLEST_SCALE:
-        iterate.M[:] *= tally.scale
-        margins *= tally.scale
+        for i in range(len(iterate.M)):
+            for j in range(len(iterate.M)):
+                iterate.M[i, j] *= tally.scale
+        for s in range(margins.size):
+            margins[s] *= tally.scale
         tally.norm *= tally.scale
         tally.floor *= tally.scale
         tally.lowest *= tally.scale

@@ -6,17 +6,15 @@ pairs of rows tie to the last bit; products only say which rows need not be look
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.compiled import forget_stale
+from calipers.compiled import Function, forget_stale, inner
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 ProductArray = npt.NDArray[np.floating[Any]]
 
 _CHUNK = 64  # rows compared with the limit at once, a few vector registers
@@ -60,7 +58,7 @@ class Bound(NamedTuple):
     underflow: float
 
 
-@compiled
+@inner()
 def squared_distance(a: FloatArray, b: FloatArray) -> float:
     """Sum of squared differences, from the first column to the last."""
     total = 0.0
@@ -70,7 +68,7 @@ def squared_distance(a: FloatArray, b: FloatArray) -> float:
     return total
 
 
-@compiled
+@inner()
 def insert(distances: FloatArray, numbers: IndexArray, distance: float, number: int) -> bool:
     """Put a row in its place by (distance, number) if it belongs to the list."""
     place = numbers.shape[0]
@@ -90,7 +88,7 @@ def insert(distances: FloatArray, numbers: IndexArray, distance: float, number: 
     return True
 
 
-@compiled
+@inner()
 def _set_limit(nearest: Nearest, anchor: int, squared_norm: float, bound: Bound) -> None:
     """Lower the limit of a full list; rows above it are surely farther than its last."""
     if nearest.numbers[anchor, -1] < 0 or not np.isfinite(squared_norm):
@@ -126,7 +124,7 @@ def limited(
     return nearest
 
 
-@compiled
+@inner()
 def _n_within(products: ProductArray, squared_norms: ProductArray, limit: float) -> int:
     """Count the scores that are not above the limit; the shape of this loop lets it vectorise."""
     hits = np.int32(0)
@@ -136,7 +134,7 @@ def _n_within(products: ProductArray, squared_norms: ProductArray, limit: float)
     return int(hits)
 
 
-@compiled
+@inner()
 def _scan(
     products: ProductArray, columns: tuple[int, int], tile: Tile, query: Any, nearest: Nearest
 ) -> int:

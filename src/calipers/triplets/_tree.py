@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
+from calipers.compiled import inner
 from calipers.triplets._select import Nearest, compiled, insert
 
 _MIXED = -1
@@ -36,13 +37,13 @@ class Tree(NamedTuple):
     classes: npt.NDArray[np.uint64]  # bit c is set if a row has a class congruent to c mod 64
 
 
-@compiled
+@inner()
 def place(n: int, level: int, position: int) -> int:
     """First place in ``order`` of a node, also the end of the node before it."""
     return (position * n) >> level
 
 
-@compiled
+@inner()
 def _widest_column(X: npt.NDArray[Any], rows: IndexArray) -> int:
     """Column with the largest extent over an even sample of rows."""
     step = max(1, len(rows) // _SAMPLE)
@@ -57,7 +58,7 @@ def _widest_column(X: npt.NDArray[Any], rows: IndexArray) -> int:
     return widest
 
 
-@compiled
+@inner()
 def _split(keys: npt.NDArray[Any], rows: IndexArray, middle: int) -> None:
     """Reorder keys and rows so that no key before ``middle`` exceeds one from it on (Hoare)."""
     first, last = 0, len(keys) - 1
@@ -100,7 +101,7 @@ def split_rows(
             _split(keys, rows, place(n, level + 1, 2 * position + 1) - start)
 
 
-@compiled
+@inner()
 def _enclose_leaf(tree: Tree, node: int, start: int, stop: int) -> None:
     """Box and classes of a leaf."""
     tree.low[node, :] = np.inf
@@ -136,7 +137,7 @@ def enclose(tree: Tree, depth: int) -> None:
 # which took longer than the arithmetic.
 
 
-@compiled
+@inner()
 def _box_distance(low: FloatArray, high: FloatArray, node: int, query: FloatArray) -> float:
     """Squared distance from a row to a box, summed like the distance between rows."""
     total = 0.0
@@ -147,7 +148,7 @@ def _box_distance(low: FloatArray, high: FloatArray, node: int, query: FloatArra
     return total
 
 
-@compiled
+@inner()
 def _row_distance(rows: FloatArray, row: int, query: FloatArray) -> float:
     """Squared distance between rows, from the first column to the last."""
     total = 0.0
@@ -157,7 +158,7 @@ def _row_distance(rows: FloatArray, row: int, query: FloatArray) -> float:
     return total
 
 
-@compiled
+@inner()
 def _keep(nearest: Nearest, i: int, distance: float, number: int) -> None:
     """Insert a row into a list; its limit is the distance of its last row."""
     insert(nearest.squared_distances[i], nearest.numbers[i], distance, number)
