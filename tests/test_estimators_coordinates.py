@@ -83,11 +83,14 @@ def test_wine_is_not_measured_by_proline_alone() -> None:
     assert best_coordinates(RowsInMemory(rows, labels)).kind == "classes"
 
 
-def test_what_is_as_good_is_not_taken() -> None:
-    """Rows far apart by class are so in any coordinates."""
-    labels = np.arange(60) % 3
-    rows = np.column_stack([100.0 * labels, np.random.default_rng(0).random(60)])
-    assert best_coordinates(RowsInMemory(rows, labels)).kind == "features"
+def test_what_is_not_clearly_better_is_not_taken() -> None:
+    """All coordinates of pure noise are as good; the rows stay as they are, mostly."""
+    kinds = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        rows, labels = rng.standard_normal((200, 5)), rng.integers(3, size=200)
+        kinds.append(best_coordinates(RowsInMemory(rows, labels)).kind)
+    assert kinds.count("identity") >= 5
 
 
 def test_the_spread_within_classes_is_judged_by_rows_it_has_not_seen() -> None:

@@ -115,19 +115,19 @@ def coordinates(kind: str, rows: Rows, *, unseen: int | None = None) -> Coordina
 
 
 def best_coordinates(rows: Rows) -> Coordinates:
-    """Those in which the fewest anchors are among other classes; by feature where it is the same.
+    """Those in which the fewest anchors are among other classes.
 
-    To stand for others they must be worth it, not sure: of two that are as good it does not
-    matter which is taken.
+    The rows stay as they are unless others are better by more than chance: by the standard
+    error of the difference, over the same anchors.
     """
     n, d = rows.shape
     anchors = some_anchors(rows)
-    best = coordinates("features", rows)
-    fewest = outvoted(rows.mapped(best.of), anchors).sum()
-    for kind in ("identity", "classes") if n <= FEW_ROWS and d <= MOST_FEATURES else ("identity",):
-        wrong = _outvoted_in(kind, rows, anchors).sum()
-        if wrong < fewest:
-            best, fewest = coordinates(kind, rows), wrong
+    best, most = coordinates("identity", rows), 0.0
+    wrong = outvoted(rows, anchors)
+    for kind in ("features", "classes") if n <= FEW_ROWS and d <= MOST_FEATURES else ("features",):
+        mended = wrong.astype(np.float64) - _outvoted_in(kind, rows, anchors)
+        if mended.sum() > max(most, np.sqrt(np.sum(mended**2))):
+            best, most = coordinates(kind, rows), mended.sum()
     return best
 
 

@@ -50,4 +50,4 @@ def triplets(n_rows: int, n_features: int) -> int:
     """Triplets to draw: where updates are dear, no more than few rows have to teach."""
     if n_features <= CHEAP:
         return max(MOST_TRIPLETS, min(500_000, 10 * n_rows))
-    return min(MOST_TRIPLETS, 35 * n_rows)
+    return min(MOST_TRIPLETS, 50 * n_rows)

@@ -47,7 +47,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
     n_triplets : int or None, default=None
         Triplets to draw (N). Whole batches are used; a rest is left out. None is 100,000;
         up to 48 features 10 for every row if that is more, but at most 500,000; with more
-        features 35 for every row if that is less.
+        features 50 for every row if that is less.
     batch_size : int, default=10
         Triplets in a batch (b); "sgd" and "as-sgd" always take one.
     learning_rate : float, default=1.0
@@ -83,8 +83,8 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
     start : {"auto", "identity", "features", "classes"}, default="auto"
         The metric to start from and to find neighbours in: X as it is, each feature divided by
         its standard deviation, or the inverse of the covariance within classes (shrunk).
-        "auto" is the one in which the fewest rows have mostly other classes among their three
-        nearest ("classes" is tried up to 5,000 rows); without labels it is "identity".
+        "auto" is "identity", unless clearly fewer rows have mostly other classes among their three
+        nearest with another ("classes" is tried up to 5,000 rows).
     n_stages : int or None, default=None
         The triplets are shared among this many stages: each draws its own among neighbours, and
         starts, in the coordinates of the metric that was learned before. None is 3 up to 48
