@@ -404,7 +404,7 @@ MUTANTS: tuple[Mutant, ...] = (
         _METRIC,
     ),
     Mutant("metric.py", "slice(None, None, -1) if", "slice(None) if", "order of rows", _METRIC),
-    Mutant("metric.py", "unit * np.sqrt(", "unit * (", "squared distances", _METRIC),
+    Mutant("metric.py", "longest * np.sqrt(", "longest * (", "squared distances", _METRIC),
     Mutant(
         "estimators/triplet_sgd.py",
         "float(self.learning_rate) * unit**2",
