@@ -67,7 +67,7 @@ def the_rows(folder: Path) -> dict[Any, Any]:
     return {(row["method"], row["run"]): (row["error"], row["updates"]) for row in rows}
 
 
-_FIT = ("fit", "rows.csv", "--label", "y", "--triplets", "60000", "--quiet")
+_FIT = ("fit", "rows.csv", "--label", "y", "--triplets", "120000", "--quiet")
 _PAPER = ("paper", "--quick", "--triplets", "2000", "--seeds", "2", "--quiet", "--output", "report")
 
 JOBS: dict[str, Job] = {
@@ -131,6 +131,7 @@ def _end(
     _, told = process.communicate(timeout=LONGEST)
     assert "Traceback" not in told, told
     assert process.returncode in (0, -how, 128 + how, 130), (process.returncode, told)
-    if how == signal.SIGTERM:
-        assert not list(folder.rglob("*.part"))
+    for draft in folder.rglob("*.part"):  # nobody can remove it when killed
+        assert how == signal.SIGKILL
+        draft.unlink()
     return job.found(folder)
