@@ -67,7 +67,7 @@ def the_rows(folder: Path) -> dict[Any, Any]:
     return {(row["method"], row["run"]): (row["error"], row["updates"]) for row in rows}
 
 
-_FIT = ("fit", "rows.csv", "--label", "y", "--triplets", "120000", "--quiet")
+_FIT = ("fit", "rows.csv", "--label", "y", "--quiet", "--method", "as-sgd", "--triplets", "120000")
 _PAPER = ("paper", "--quick", "--triplets", "2000", "--seeds", "2", "--quiet", "--output", "report")
 
 JOBS: dict[str, Job] = {
