@@ -309,8 +309,6 @@ def check(name: str, case: Case) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
-        # scikit-learn's look at infinities of either sign in float32
-        warnings.filterwarnings("ignore", "invalid value encountered in reduce", RuntimeWarning)
         try:
             learner.fit(case.X, case.y)
         except (ValueError, TypeError) as refusal:

@@ -62,7 +62,7 @@ LOOP: tuple[Mutant, ...] = (
         "carry(block.far[rest], block.near[rest], vectors, signs, block.margins[rest])",
         "carry(block.far[rest], block.near[rest], vectors[:1], signs[:1], block.margins[rest])",
         "margins that follow a part of the change",
-        _SGD,
+        _AS,
     ),
     Mutant(
         "kernels/cone.py",

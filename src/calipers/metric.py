@@ -17,7 +17,7 @@ from scipy.linalg import eigh
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from calipers.arrays import FloatArray, refuse_masked
+from calipers.arrays import FloatArray, refuse_kinds, refuse_masked
 
 if TYPE_CHECKING:
     from calipers.files import Contents
@@ -121,7 +121,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             ``X @ components_.T``.
         """
         check_is_fitted(self)
-        refuse_masked(X, "X")
+        refuse_kinds(X, "X")
         rows = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
         return np.asarray(rows @ self.components_.T)
 

@@ -108,7 +108,9 @@ def _fact(value: Any) -> Plain | list[float]:
 def _plain(value: Any) -> Plain:
     """The value where JSON has it, else a short text."""
     value = value.item() if isinstance(value, np.generic) else value
-    if value is None or isinstance(value, bool | int | str):
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, int) and abs(value) < 2**63:  # what readers take
         return value
     if isinstance(value, float) and isfinite(value):
         return value
