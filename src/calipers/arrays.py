@@ -32,7 +32,7 @@ def refuse_kinds(X: Any, name: str) -> None:
     columns = getattr(X, "columns", None)
     if columns is not None:
         _refuse_columns(X, list(columns), name)
-    dtype = getattr(X, "dtype", None)
+    dtype: Any = getattr(X, "dtype", None)
     kind = getattr(dtype, "kind", "")
     if kind == "c":
         raise ValueError(

@@ -52,6 +52,18 @@ def factor(M: FloatArray, n_components: int | None = None) -> FloatArray:
     return np.asarray(rows * np.where(largest < 0, -1.0, 1.0) * np.sqrt(values)[:, None]) + 0.0
 
 
+def images_of(rows: npt.NDArray[Any], components: FloatArray) -> tuple[FloatArray, int | None]:
+    """``rows @ components.T``, and the first row whose image is beyond float64, if any.
+
+    >>> images_of(np.array([[1.0], [1e300]]), np.array([[1e10]]))[1]
+    1
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        images = np.asarray(rows @ components.T)
+    finite = np.isfinite(images)
+    return images, None if finite.all() else int(np.argmin(finite.all(axis=1)))
+
+
 def _distances(pairs: FloatArray, components: FloatArray) -> FloatArray:
     """Distances within pairs of shape (n, 2, d); only what is beyond float64 becomes infinity.
 
@@ -119,11 +131,22 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         -------
         ndarray of shape (n_samples, n_components)
             ``X @ components_.T``.
+
+        Raises
+        ------
+        ValueError
+            X is not of numbers, has other features, or is mapped beyond what float64 holds.
         """
         check_is_fitted(self)
         refuse_kinds(X, "X")
         rows = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
-        return np.asarray(rows @ self.components_.T)
+        images, beyond = images_of(rows, self.components_)
+        if beyond is not None:
+            raise ValueError(
+                f"X[{beyond}] has values up to {np.abs(rows[beyond]).max():.3g}, whose images are "
+                "beyond float64: divide X, or leave out such rows."
+            )
+        return images
 
     def pair_distance(self, pairs: npt.ArrayLike) -> FloatArray:
         """Learned distance within each pair.
