@@ -133,7 +133,7 @@ LOOP: tuple[Mutant, ...] = (
         'total = self.iterate.total + self._tally("mass") * self.iterate.M',
         "total = self.iterate.total",
         "the present iterate is left out of the average",
-        _SGD,
+        _AS,
     ),
     Mutant(
         "solver.py",
