@@ -10,7 +10,7 @@ import pytest
 
 from calipers import FileError, load
 from damage import DAMAGES, metric_by_commands, read_metric
-from metric_files import parts, small_file
+from metric_files import parts, small_file, with_header
 
 N_EACH = 1250
 N_COMMANDS = 12
@@ -40,6 +40,17 @@ def test_commands_tell_damage_in_one_sentence(
     for seed in range(N_COMMANDS):
         path.write_bytes(damage(data, np.random.default_rng(10_000 + seed)))
         metric_by_commands(path)
+
+
+@pytest.mark.parametrize("entry", ["learner", "label", "feature_names", "classes", "parameters"])
+def test_halves_of_characters_are_told(entry: str, tmp_path: Path) -> None:
+    """Read, they could neither be shown nor be written as the name of a column."""
+    half = "\ud800"
+    values = {"feature_names": [half] * 3, "classes": [half], "parameters": {half: 1}}
+    data = small_file(tmp_path).read_bytes()
+    path = tmp_path / "damaged"
+    path.write_bytes(with_header(data, **{entry: values.get(entry, half)}))
+    assert metric_by_commands(path).endswith("save the metric again, or copy the file anew.")
 
 
 def test_every_flipped_bit_of_the_matrices_is_noticed(tmp_path: Path) -> None:

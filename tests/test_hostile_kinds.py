@@ -49,6 +49,7 @@ LABELS: dict[str, Any] = {
     "an index": pd.Index(Y),
     "moments": TIMES,
     "bytes": NAMES.astype("S"),
+    "halves of characters": np.where(Y, "\ud800", "\udfff"),
     "empty text": np.where(Y, "", "x"),
     "large numbers": np.where(Y, np.uint64(2**64 - 1), np.uint64(2**63)),
     "larger numbers": [10**30 + int(y) for y in Y],

@@ -62,7 +62,7 @@ LOOP: tuple[Mutant, ...] = (
         "carry(block.far[rest], block.near[rest], vectors, signs, block.margins[rest])",
         "carry(block.far[rest], block.near[rest], vectors[:1], signs[:1], block.margins[rest])",
         "margins that follow a part of the change",
-        _AS,
+        tests("solver", "test_any_size and as-sgd-42]"),  # with 5 features none are carried
     ),
     Mutant(
         "kernels/cone.py",
