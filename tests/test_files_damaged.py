@@ -53,6 +53,12 @@ def test_halves_of_characters_are_told(entry: str, tmp_path: Path) -> None:
     assert metric_by_commands(path).endswith("save the metric again, or copy the file anew.")
 
 
+def test_two_features_of_one_name_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "damaged"
+    path.write_bytes(with_header(small_file(tmp_path).read_bytes(), feature_names=["a", "b", "a"]))
+    assert "('feature_names' in its header is not a list of names)" in metric_by_commands(path)
+
+
 def test_every_flipped_bit_of_the_matrices_is_noticed(tmp_path: Path) -> None:
     data = small_file(tmp_path).read_bytes()
     path, start = tmp_path / "damaged", len(data) - len(parts(data)[1])

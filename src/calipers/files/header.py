@@ -77,7 +77,7 @@ def from_text(text: str) -> tuple[dict[str, Any], str]:
         "written_by": _entry(header, "calipers", "a text", _is_text),
         "learner": _entry(header, "learner", "a text", _is_text),
         "parameters": _entry(header, "parameters", "an object of plain values", _is_plain_object),
-        "feature_names": _entry(header, "feature_names", "a list of texts", _is_texts, null=True),
+        "feature_names": _entry(header, "feature_names", "a list of names", _is_names, null=True),
         "classes": _entry(header, "classes", "a list of plain values", _is_plain_list, null=True),
         "label": _entry(header, "label", "a text", _is_text, null=True),
         "facts": _entry(header, "facts", "an object of plain values and curves", _is_facts),
@@ -103,6 +103,11 @@ def _is_text(value: Any) -> bool:
 
 def _is_texts(value: Any) -> bool:
     return isinstance(value, list) and all(map(_is_text, value))
+
+
+def _is_names(value: Any) -> bool:
+    """Texts that are told apart; a flipped bit may make two of them one."""
+    return _is_texts(value) and len(set(value)) == len(value)
 
 
 def _is_plain(value: Any) -> bool:
