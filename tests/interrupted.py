@@ -68,7 +68,17 @@ def the_rows(folder: Path) -> dict[Any, Any]:
 
 
 _FIT = ("fit", "rows.csv", "--label", "y", "--quiet", "--method", "as-sgd", "--triplets", "120000")
-_PAPER = ("paper", "--quick", "--triplets", "2000", "--seeds", "2", "--quiet", "--output", "report")
+_PAPER = (
+    "paper",
+    "--quick",
+    "--triplets",
+    "30000",
+    "--seeds",
+    "5",
+    "--quiet",
+    "--output",
+    "report",
+)
 
 JOBS: dict[str, Job] = {
     "fit": Job((*_FIT, "-o", "metric.safetensors"), the_metric),
