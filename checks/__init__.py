@@ -3,7 +3,8 @@
 Map of this package, by the command ``python -m checks COMMAND``:
 
 - `hostile`: any number of generated bad inputs against every learner;
-- `files`: any number of damaged files through `calipers.load` and the readers of tables;
+- `files`: any number of damaged files, through Python and by the command line;
+- `interruptions`: fits and experiments killed at random moments, which must go on;
 - `long`: a walk of ten million triplets, watched for drift;
 - `load`: a thousand fits in one process, many processes from a cold cache, many threads;
 - `mutations`: the core broken in small ways, one at a time; the tests must notice each;

@@ -10,7 +10,16 @@ from pathlib import Path
 
 from benchmarks.rows import Report, describe, machine
 
-COMMANDS = ("hostile", "files", "long", "load", "mutations", "versions", "wheel")
+COMMANDS = (
+    "hostile",
+    "files",
+    "interruptions",
+    "long",
+    "load",
+    "mutations",
+    "versions",
+    "wheel",
+)
 
 
 def main(words: Sequence[str] | None = None) -> int:

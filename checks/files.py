@@ -1,7 +1,9 @@
-"""Damaged files by the thousand: metrics through `calipers.load`, tables through their readers.
+"""Damaged files by the thousand: metrics and tables, through Python and by the command line.
 
 Each must be refused in one sentence, or be a metric or a table that works; see
-``tests/damage.py``. Every run of the check damages other places.
+``tests/damage.py``. Metrics go through `calipers.load`, ``calipers inspect`` and ``calipers
+transform``, tables through their readers and ``calipers fit``. Every run of the check damages
+other places.
 """
 
 from __future__ import annotations
@@ -17,13 +19,22 @@ from time import perf_counter
 import numpy as np
 from benchmarks.rows import Column, Report
 
-from damage import DAMAGES, FILES, damaged, read_metric, read_table
+from damage import (
+    DAMAGES,
+    FILES,
+    damaged,
+    metric_by_commands,
+    read_metric,
+    read_table,
+    table_by_command,
+)
 from metric_files import small_file
 
 TABLES = {
     "files": [
         Column("file", "kind", width=12),
         Column("damage", "damage", width=16),
+        Column("through", "through", width=8),
         Column("files", "files", ","),
         Column("refused", "refused", ","),
         Column("slowest s", "slowest", ".2f", 10),
@@ -35,6 +46,12 @@ TABLES = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What may be asked."""
     parser.add_argument("--each", type=int, default=10_000, help="of a kind (default: %(default)s)")
+    parser.add_argument(
+        "--commands",
+        type=int,
+        default=1250,
+        help="of a kind by the command line, too (default: %(default)s)",
+    )
 
 
 def run(asked: argparse.Namespace, report: Report) -> None:
@@ -43,14 +60,19 @@ def run(asked: argparse.Namespace, report: Report) -> None:
     with TemporaryDirectory() as temporary:
         folder = Path(temporary)
         whole = small_file(folder).read_bytes()
+        ways = {"Python": asked.each, "commands": asked.commands}
         for damage in DAMAGES:
-            path = folder / "damaged.safetensors"
-            facts = _count(asked.each, seed, path, partial(damage, whole), read_metric)
-            report.add("files", kind="metric", damage=damage.__name__, seed=seed, **facts)
+            path, spoil = folder / "damaged.safetensors", partial(damage, whole)
+            for (way, n), look in zip(ways.items(), (read_metric, metric_by_commands), strict=True):
+                facts = _count(n, seed, path, spoil, look)
+                about = {"kind": "metric", "damage": damage.__name__, "through": way}
+                report.add("files", **about, seed=seed, **facts)
         for name, (make, label) in FILES.items():
-            spoil, look = partial(damaged, make(folder)), partial(read_table, label=label)
-            facts = _count(asked.each, seed, folder / name, spoil, look)
-            report.add("files", kind=name, damage="any", seed=seed, **facts)
+            spoil = partial(damaged, make(folder))
+            for (way, n), read in zip(ways.items(), (read_table, table_by_command), strict=True):
+                facts = _count(n, seed, folder / name, spoil, partial(read, label=label))
+                about = {"kind": name, "damage": "any", "through": way}
+                report.add("files", **about, seed=seed, **facts)
 
 
 def _count(

@@ -57,7 +57,8 @@ def _check(name: str, n_cases: int, report: Report) -> None:
     try:
         any_case()
     except Exception as found:  # a learner that fails must not end the check of the others
-        problem = "\n".join([f"{type(found).__name__}: {found}", *getattr(found, "__notes__", ())])
+        alone = found.exceptions if isinstance(found, ExceptionGroup) else [found]
+        problem = "\n".join(line for one in alone for line in _told(one))
     report.add(
         "hostile",
         learner=name,
@@ -70,3 +71,8 @@ def _check(name: str, n_cases: int, report: Report) -> None:
     )
     if problem:
         report.say(problem)
+
+
+def _told(problem: BaseException) -> list[str]:
+    """What went wrong, and the case as hypothesis shows it."""
+    return [f"{type(problem).__name__}: {problem}", *getattr(problem, "__notes__", ())]

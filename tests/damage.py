@@ -9,6 +9,7 @@ import gzip
 import io
 import json
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pandas as pd
 from sklearn.datasets import dump_svmlight_file
 
 from calipers import FileError, load
+from calipers.cli import main
 from calipers.tables import read, write
 from metric_files import joined, parts
 
@@ -130,6 +132,24 @@ def _one_line(error: FileError) -> str:
     return str(error)
 
 
+def by_command(output: Path, *words: str) -> str:
+    """The sentence by which a command refuses, or "" once its output is there."""
+    output.unlink(missing_ok=True)
+    told = io.StringIO()
+    with redirect_stderr(told), redirect_stdout(io.StringIO()):
+        code = main([*words, "--quiet"])
+    lines = told.getvalue().splitlines()
+    if code == 0:
+        assert lines == [], lines
+        assert words[0] == "inspect" or output.exists()
+        return ""
+    assert code == 2, (code, lines)
+    assert len(lines) == 1, lines
+    assert lines[0].startswith("calipers: ")
+    assert not output.exists()
+    return lines[0]
+
+
 def read_metric(path: Path) -> str:
     """The sentence by which a file is refused, or "" for a metric that works."""
     try:
@@ -142,6 +162,17 @@ def read_metric(path: Path) -> str:
     assert images.shape == (2, len(metric.components_))
     assert np.isfinite(images).all()
     return ""
+
+
+def metric_by_commands(path: Path) -> str:
+    """The same by the command line: `inspect` and `transform` refuse at least what `load` does."""
+    rows, mapped = path.with_name("rows.csv"), path.with_name("mapped.csv")
+    rows.write_text("a,b,c\n1,2,3\n4,5,6\n")
+    refused = read_metric(path)
+    shown = by_command(mapped, "inspect", str(path))
+    told = by_command(mapped, "transform", str(path), str(rows), "-o", str(mapped))
+    assert (shown and told) or not refused, (shown, told)
+    return refused
 
 
 # Tables
@@ -215,3 +246,12 @@ def read_table(path: Path, label: str | None) -> str:
     assert np.isfinite(np.asarray(data.X, dtype=float)).all()
     assert data.y is None or len(data.y) == len(data.X)
     return ""
+
+
+def table_by_command(path: Path, label: str | None) -> str:
+    """The same by the command line: `fit` refuses what the reader does, and what has no classes."""
+    metric = path.with_name("metric.safetensors")
+    words = ["fit", str(path), "--method", "mini-sgd", "--triplets", "10", "-o", str(metric)]
+    told = by_command(metric, *words, *(["--label", label] if label else []))
+    assert told or not read_table(path, label)
+    return told

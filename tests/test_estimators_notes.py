@@ -90,10 +90,11 @@ def test_rows_that_equal_their_far_rows() -> None:
 
 @pytest.mark.parametrize("factor", [1e-74, 1e-30, 1e30, 2e74])
 @pytest.mark.parametrize("method", ["as-sgd", "hr-sgd"])
-def test_extreme_scales_that_are_accepted(factor: float, method: str) -> None:
+@pytest.mark.parametrize("start", ["auto", "identity"])
+def test_extreme_scales_that_are_accepted(start: str, factor: float, method: str) -> None:
     """The default measures rows by their own distances: the metric only changes units."""
-    plain = small(method=method, n_triplets=500).fit(X, Y)
-    scaled = small(method=method, n_triplets=500).fit(factor * X, Y)
+    plain = small(method=method, n_triplets=500, start=start).fit(X, Y)
+    scaled = small(method=method, n_triplets=500, start=start).fit(factor * X, Y)
     assert scaled.n_updates_ == plain.n_updates_
     np.testing.assert_allclose(factor * scaled.components_, plain.components_, rtol=1e-6, atol=1e-9)
     literal = small(method=method, n_triplets=500, scale="none").fit(factor * X, Y)
@@ -101,10 +102,12 @@ def test_extreme_scales_that_are_accepted(factor: float, method: str) -> None:
 
 
 @pytest.mark.parametrize("factor", [1e-3, 1e3])
-def test_the_ball_is_measured_in_the_units_of_the_rows(factor: float) -> None:
-    tight = small(radius=2.01, n_triplets=500).fit(X, Y)
-    assert np.linalg.norm(small(n_triplets=500).fit(X, Y).components_ - tight.components_) > 0.01
-    scaled = small(radius=2.01, n_triplets=500).fit(factor * X, Y)
+@pytest.mark.parametrize("start", ["auto", "identity"])
+def test_the_ball_is_measured_in_the_units_of_the_rows(start: str, factor: float) -> None:
+    tight = small(radius=2.01, n_triplets=500, start=start).fit(X, Y)
+    free = small(n_triplets=500, start=start).fit(X, Y)
+    assert np.linalg.norm(free.components_ - tight.components_) > 0.01
+    scaled = small(radius=2.01, n_triplets=500, start=start).fit(factor * X, Y)
     np.testing.assert_allclose(factor * scaled.components_, tight.components_, rtol=1e-6, atol=1e-9)
 
 

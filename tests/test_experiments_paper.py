@@ -20,7 +20,7 @@ from rich.console import Console
 from calipers import PAPER_SETTINGS, TripletSGD, datasets
 from calipers.cli import main
 from calipers.datasets import DatasetError
-from calipers.experiments import paper, published, systems
+from calipers.experiments import forms, paper, published, systems
 from calipers.experiments.costs import expected_seconds
 from calipers.experiments.measure import measure
 from calipers.experiments.paper import Plan, Wish
@@ -136,7 +136,7 @@ def test_a_data_set_that_is_missing_is_noted_once(tmp_path: Path) -> None:
     plan = replace(planned(TINY), missing={"sensit": "It is not here."})
     done(plan, file)
     done(plan, file)
-    noted = [row for row in file.read() if row["method"] == paper.ALL]
+    noted = [row for row in file.read() if row["method"] == forms.ALL]
     assert [(row["dataset"], row["skipped"]) for row in noted] == [("sensit", "It is not here.")]
 
 

@@ -7,8 +7,10 @@ import resource
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from time import sleep
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ import pytest
 from calipers import load
 from calipers.cli import main
 from calipers.experiments.runs import ROWS, RunFile
+from interrupted import JOBS, SIGNALS, a_table, stopped_after_checkpoint
 from metric_files import small_file
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
@@ -79,21 +82,14 @@ def test_stopped_at_any_moment_of_writing(moment: str, name: str, tmp_path: Path
     assert load(path).n_features_in_ == 3
 
 
-def a_table(folder: Path) -> Path:
-    path = folder / "rows.csv"
-    rows = np.random.default_rng(0).standard_normal((300, 20))
-    lines = [",".join(map(repr, row)) + f",{i % 3}" for i, row in enumerate(rows.tolist())]
-    path.write_text("\n".join([",".join([*(f"f{i}" for i in range(20)), "y"]), *lines]))
-    return path
-
-
 FIT = ("--label", "y", "--method", "as-sgd", "--triplets", "20000", "--quiet")
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_fit_stopped_at_a_random_moment(seed: int, tmp_path: Path) -> None:
     """Whether it was done or not, the name holds a whole metric: the old or the new one."""
-    path, table = tmp_path / "metric.safetensors", a_table(tmp_path)
+    path, table = tmp_path / "metric.safetensors", tmp_path / "rows.csv"
+    a_table(tmp_path)
     before = small_file(tmp_path).replace(path).read_bytes()
     how = (signal.SIGKILL, signal.SIGTERM)[seed % 2]
     words = [sys.executable, "-m", "calipers", "fit", str(table), *FIT, "-o", str(path)]
@@ -106,6 +102,30 @@ def test_a_fit_stopped_at_a_random_moment(seed: int, tmp_path: Path) -> None:
     assert "Traceback" not in told
     assert main(["fit", str(table), *FIT, "-o", str(path)]) == 0
     assert load(path).n_features_in_ == 20
+
+
+def test_a_fit_with_a_checkpoint_stopped_again_and_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It goes on each time, and the metric has the bits of an undisturbed one."""
+    job = JOBS["fit --checkpoint"]
+
+    def undisturbed(folder: Path) -> Mapping[Any, Any]:
+        monkeypatch.chdir(folder)
+        assert main(job.words) == 0
+        return job.found(folder)
+
+    folders = tmp_path / "undisturbed", tmp_path / "stopped"
+    for folder in folders:
+        folder.mkdir()
+        a_table(folder)
+    expected = undisturbed(folders[0])
+    for seed in (2, 3, 4):
+        seconds = float(np.random.default_rng(seed).uniform(0.0, 0.3))
+        found = stopped_after_checkpoint(job, folders[1], SIGNALS[seed % 2], seconds)
+        assert found.items() <= expected.items()
+    assert undisturbed(folders[1]) == expected
+    assert not (folders[1] / "state").exists()
 
 
 PAPER = ("--datasets", "wine", "--methods", "euclidean", "as-sgd", "--triplets", "300", "--quiet")
@@ -183,7 +203,8 @@ def test_a_full_disk_during_the_papers_experiments(tmp_path: Path) -> None:
 def test_a_folder_that_takes_no_files(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rows = a_table(tmp_path)
+    rows = tmp_path / "rows.csv"
+    a_table(tmp_path)
     words = {
         "fit": ["fit", str(rows), "--label", "y", "-o", "/proc/metric.safetensors"],
         "transform": ["transform", str(small_file(tmp_path)), str(rows), "-o", "/proc/a.csv"],

@@ -14,9 +14,10 @@ import pytest
 from calipers import FileError
 from calipers.cli import main
 from calipers.tables import packed, read
-from damage import FILES, damaged, read_table
+from damage import FILES, damaged, read_table, table_by_command
 
 N_EACH = 200
+N_COMMANDS = 5
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -29,6 +30,8 @@ def test_damage_is_told_or_harmless(name: str, tmp_path: Path) -> None:
     for seed in range(N_EACH):
         path.write_bytes(damaged(whole, np.random.default_rng(seed)))
         n_refused += bool(read_table(path, label))
+        if seed < N_COMMANDS:
+            table_by_command(path, label)
     assert n_refused > N_EACH // 5
 
 

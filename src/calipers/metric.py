@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,11 +17,13 @@ from scipy.linalg import eigh
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from calipers.arrays import FloatArray, refuse_masked
+from calipers.arrays import FloatArray, refuse_kinds, refuse_masked
 from calipers.threads import single_threaded_blas
 
 if TYPE_CHECKING:
     from calipers.files import Contents
+
+_SMALLEST_SQUARE = 1e-290  # below, squares lose digits
 
 
 def factor(M: FloatArray, n_components: int | None = None) -> FloatArray:
@@ -49,6 +52,37 @@ def factor(M: FloatArray, n_components: int | None = None) -> FloatArray:
     values, rows = np.maximum(values[kept], 0.0), vectors.T[kept]
     largest = np.take_along_axis(rows, np.abs(rows).argmax(axis=1)[:, None], axis=1)
     return np.asarray(rows * np.where(largest < 0, -1.0, 1.0) * np.sqrt(values)[:, None]) + 0.0
+
+
+def images_of(rows: npt.NDArray[Any], components: FloatArray) -> tuple[FloatArray, int | None]:
+    """``rows @ components.T``, and the first row whose image is beyond float64, if any.
+
+    >>> images_of(np.array([[1.0], [1e300]]), np.array([[1e10]]))[1]
+    1
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        images = np.asarray(rows @ components.T)
+    finite = np.isfinite(images)
+    return images, None if finite.all() else int(np.argmin(finite.all(axis=1)))
+
+
+def _distances(pairs: FloatArray, components: FloatArray) -> FloatArray:
+    """Distances within pairs of shape (n, 2, d); only what is beyond float64 becomes infinity.
+
+    Rows are measured in units of their own, powers of 2 so that no digit is lost, and images
+    in theirs, so that neither differences nor squares overflow or vanish.
+
+    >>> _distances(np.array([[[1e308], [-0.5e308]], [[3e-200], [0.0]]]), np.eye(1))
+    array([1.5e+308, 3.0e-200])
+    """
+    largest = np.abs(pairs).max(axis=(1, 2), initial=0.0)
+    unit = np.where(largest > 0.0, np.ldexp(1.0, np.frexp(largest)[1] - 1), 1.0)
+    scaled = pairs / unit[:, None, None]
+    images = (scaled[:, 0] - scaled[:, 1]) @ components.T
+    longest = np.abs(images).max(axis=1, initial=0.0)
+    images /= np.where(longest > 0.0, longest, 1.0)[:, None]
+    with np.errstate(over="ignore", under="ignore"):
+        return np.asarray(unit * longest * np.sqrt(np.einsum("ij,ij->i", images, images)))
 
 
 def spectrum(components: FloatArray) -> FloatArray:
@@ -99,11 +133,22 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         -------
         ndarray of shape (n_samples, n_components)
             ``X @ components_.T``.
+
+        Raises
+        ------
+        ValueError
+            X is not of numbers, has other features, or is mapped beyond what float64 holds.
         """
         check_is_fitted(self)
-        refuse_masked(X, "X")
+        refuse_kinds(X, "X")
         rows = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
-        return np.asarray(rows @ self.components_.T)
+        images, beyond = images_of(rows, self.components_)
+        if beyond is not None:
+            raise ValueError(
+                f"X[{beyond}] has values up to {np.abs(rows[beyond]).max():.3g}, whose images are "
+                "beyond float64: divide X, or leave out such rows."
+            )
+        return images
 
     def pair_distance(self, pairs: npt.ArrayLike) -> FloatArray:
         """Learned distance within each pair.
@@ -118,12 +163,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         ndarray of shape (n_pairs,)
             Distances (not squared).
         """
-        rows = self._check_pairs(pairs)
-        difference = (rows[:, 0] - rows[:, 1]) @ self.components_.T
-        # in units of their own, so that squares neither overflow nor vanish
-        unit = np.abs(difference).max(axis=1, initial=0.0)
-        difference /= np.where(unit > 0.0, unit, 1.0)[:, None]
-        return np.asarray(unit * np.sqrt(np.einsum("ij,ij->i", difference, difference)))
+        return _distances(self._check_pairs(pairs), self.components_)
 
     def _check_pairs(self, pairs: npt.ArrayLike) -> FloatArray:
         check_is_fitted(self)
@@ -144,15 +184,21 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """Return a function ``metric(u, v, squared=False)`` of two rows.
 
         It holds a copy of the factor, so it can be passed on (for example as the
-        ``metric`` of a scikit-learn neighbours estimator) and outlives a refit.
+        ``metric`` of a scikit-learn neighbours estimator) and outlives a refit. What is
+        larger than float64 holds is infinity, for squares from distances of 1e154 on.
         """
         check_is_fitted(self)
         components = self.components_.copy()
 
         def metric(u: npt.ArrayLike, v: npt.ArrayLike, squared: bool = False) -> float:
-            difference = components @ (np.asarray(u, dtype=float) - np.asarray(v, dtype=float))
-            distance = float(difference @ difference)
-            return distance if squared else float(np.sqrt(distance))
+            first, second = np.asarray(u, dtype=float), np.asarray(v, dtype=float)
+            with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+                difference = components @ (first - second)
+                square = float(difference @ difference)
+            if _SMALLEST_SQUARE < square < np.inf:
+                return square if squared else sqrt(square)
+            distance = float(_distances(np.stack([first, second])[None], components)[0])
+            return distance * distance if squared else distance
 
         return metric
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from calipers.commands import learners
 from calipers.commands.stopping import with_the_metric_so_far
-from calipers.commands.style import add_data, add_style, console, remark, write_json
+from calipers.commands.style import add_data, add_style, check_apart, console, remark, write_json
 
 STOPPED = 130  # exit code after Ctrl-C; the metric so far is in its file
 
@@ -53,6 +53,7 @@ def run(options: argparse.Namespace) -> int:
     from calipers.mapped import spread_of
 
     files.check_writable(options.output)
+    check_apart(options.output, data=options.data)
     estimator = learners.make(options)
     data = learners.read_labelled(options)
     assert data.y is not None
@@ -65,6 +66,7 @@ def run(options: argparse.Namespace) -> int:
         estimator.set_callbacks(advance)
         if options.checkpoint is not None:
             files.check_writable(options.checkpoint)
+            check_apart(options.checkpoint, data=options.data, output=options.output)
             _set_checkpoint(estimator, options)
         _, told = learners.learn(
             estimator, data.X, data.y, source=options.data, standardize=options.standardize

@@ -66,7 +66,7 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run what is left to do and write the report."""
-    from calipers.experiments import report
+    from calipers.experiments import forms, report
     from calipers.experiments.runs import ROWS, RunFile, check_folder, latest, of_identity
     from calipers.experiments.tables import paper_remarks, paper_tables
 
@@ -75,6 +75,8 @@ def run(options: argparse.Namespace) -> int:
     aside = console(stderr=True)
     if options.report_only:
         rows = latest(file.read())
+        if rows:
+            forms.check(file, rows[-1]["identity"])
     else:
         digest = _run_jobs(options, file, aside)
         if digest is None:
@@ -97,7 +99,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _run_jobs(options: argparse.Namespace, file: RunFile, aside: Console) -> str | None:
     """Run what is asked for and not yet done; the identity of the rows, None if stopped."""
-    from calipers.experiments import paper
+    from calipers.experiments import forms, paper
     from calipers.experiments.progress import meter
 
     wish = paper.Wish(
@@ -105,6 +107,7 @@ def _run_jobs(options: argparse.Namespace, file: RunFile, aside: Console) -> str
     )
     with meter(1, console=aside, show=not options.quiet) as bar:
         plan = paper.plan(wish, data_dir=options.data_dir, download=options.download, meter=bar)
+    forms.check(file, plan.identity.digest)
     jobs = paper.to_do(plan, file.read())
     total = sum(job.weight for job in jobs)
     try:

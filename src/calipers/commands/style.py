@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,6 +49,22 @@ def add_data(command: argparse.ArgumentParser, *, label_needed: bool) -> None:
         metavar="NAME",
         help="how characters of CSV and TSV are coded, for example cp1252 (default: utf-8)",
     )
+
+
+def check_apart(written: Path, **used: str | Path) -> None:
+    """Raise if what is to be written would take the place of what else is used."""
+    from calipers.files import FileError
+
+    for what, path in used.items():
+        try:
+            is_same = os.path.realpath(written) == os.path.realpath(path)
+        except ValueError:  # no name of a file, as who reads it will tell
+            continue
+        if is_same:
+            raise FileError(
+                f"{str(written)!r} is the name of the {what}, too, which would be lost: name "
+                "another place."
+            )
 
 
 def console(*, stderr: bool = False) -> Console:

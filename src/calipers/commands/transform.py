@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calipers.commands.style import add_data, add_style, remark, write_json
+from calipers.commands.style import add_data, add_style, check_apart, remark, write_json
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -47,13 +47,14 @@ def run(options: argparse.Namespace) -> int:
     from calipers import load, tables
 
     tables.check_output(options.output)
+    check_apart(options.output, data=options.data, metric=options.metric)
     metric = load(options.metric)
     label = options.label if options.label is not None else metric.label_
     table = tables.read(
         Path(options.data), kind=options.format, label=label, encoding=options.encoding
     )
     data = _chosen(options, metric, table)
-    images = _mapped(data.X, metric.components_)
+    images = _mapped(data.X, metric.components_, source=options.data)
     names = metric.get_feature_names_out().tolist()
     tables.write(options.output, images, names, y=data.y, label=data.label or "label")
     if options.output.suffix.lower() == ".npy" and data.y is not None and not options.quiet:
@@ -85,12 +86,20 @@ def _chosen(options: argparse.Namespace, metric: SavedMetric, table: Table) -> C
     return data
 
 
-def _mapped(X: npt.NDArray[Any], components: FloatArray) -> FloatArray:
+def _mapped(X: npt.NDArray[Any], components: FloatArray, *, source: str) -> FloatArray:
     """``X @ components.T``, a block of rows at a time, for X may be on disk."""
     import numpy as np
+
+    from calipers.files import FileError
+    from calipers.metric import images_of
 
     images = np.empty((len(X), len(components)))
     for start in range(0, len(X), _BLOCK):
         rows = slice(start, start + _BLOCK)
-        np.matmul(np.asarray(X[rows], dtype=np.float64), components.T, out=images[rows])
+        images[rows], beyond = images_of(np.asarray(X[rows], dtype=np.float64), components)
+        if beyond is not None:
+            raise FileError(
+                f"{source} has values in row {start + beyond + 1} whose images are beyond "
+                "float64: divide the columns, or leave out such rows."
+            )
     return images

@@ -10,7 +10,7 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from calipers import mapped
-from calipers.arrays import IndexArray, refuse_masked
+from calipers.arrays import IndexArray
 from calipers.estimators import inputs
 from calipers.mapped import blocks_of
 from calipers.triplets import Rows, RowsInMemory, RowsOnDisk
@@ -36,9 +36,7 @@ def given_labelled(
         classes, codes = np.unique(labels, return_inverse=True)
         return RowsInMemory(dense, codes), classes, (dense, labels)
     checked = _checked_map(estimator, X)
-    if y is None:  # as for rows in memory
-        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but it is None.")
-    refuse_masked(y, "y")
+    inputs.check_labels(estimator, y)
     labels = column_or_1d(y, warn=True)
     inputs.refuse_mixed(estimator, labels)
     if len(labels) != len(checked):

@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.validation import validate_data
 
-from calipers.arrays import IndexArray, refuse_masked
+from calipers.arrays import IndexArray, refuse_kinds, refuse_masked, refuse_missing
 from calipers.triplets import Rows
 
 LARGEST_VALUE = 1e75  # beyond it fourth powers of differences overflow float64
@@ -38,22 +38,38 @@ def check_name(owner: str, parameter: str, name: str, allowed: tuple[str, ...]) 
     )
 
 
-def dense_rows(estimator: Any, X: Any) -> npt.NDArray[Any]:
+def dense_rows(estimator: Any, X: Any, *, reset: bool = True) -> npt.NDArray[Any]:
     """X as every learner takes it; sparse rows are refused, their differences are dense."""
     _refuse_sparse(estimator, X)
-    refuse_masked(X, "X")
-    rows: npt.NDArray[Any] = validate_data(estimator, X, **_DENSE)
+    refuse_kinds(X, "X")
+    with np.errstate(over="ignore", invalid="ignore"):  # of sums, by which numbers are looked at
+        rows: npt.NDArray[Any] = validate_data(estimator, X, reset=reset, **_DENSE)
     return rows
 
 
-def dense_labelled(estimator: Any, X: Any, y: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """X and its labels as every learner takes them."""
+def dense_labelled(
+    estimator: Any, X: Any, y: Any, *, reset: bool = True, fewest: int = 2
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """X, of so many rows, and its labels as every learner takes them."""
     _refuse_sparse(estimator, X)
-    refuse_masked(X, "X")
-    refuse_masked(y, "y")
-    rows, labels = validate_data(estimator, X, y, **_DENSE, ensure_min_samples=2)
+    refuse_kinds(X, "X")
+    check_labels(estimator, y)
+    more = {**_DENSE, "reset": reset, "ensure_min_samples": fewest}
+    with np.errstate(over="ignore", invalid="ignore"):
+        rows, labels = validate_data(estimator, X, y, **more)
     refuse_mixed(estimator, labels)
     return rows, labels
+
+
+def check_labels(estimator: Any, y: Any) -> None:
+    """Raise if there are no labels, or not for every row."""
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None: pass "
+            "labels, or your own triplets to TripletSGD.fit_triplets."
+        )
+    refuse_masked(y, "y")
+    refuse_missing(y)
 
 
 def refuse_mixed(estimator: Any, labels: npt.NDArray[Any]) -> None:

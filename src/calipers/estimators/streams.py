@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import _fit_context
-from sklearn.utils.validation import validate_data
 
 from calipers.arrays import IndexArray
+from calipers.estimators import inputs
 from calipers.estimators.from_triplets import TripletLearner
 from calipers.estimators.reservoir import Reservoir
 from calipers.estimators.stages import Staged
@@ -25,7 +25,6 @@ else:
 
 SAMPLE = 1000  # triplets by which the unit is measured, see `inputs.typical_far`
 TRIPLETS_PER_NEW_ROW = 5
-_DENSE: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C"}
 
 
 @dataclass
@@ -83,7 +82,8 @@ class StreamLearner(_Learner):
             The estimator, with the metric so far.
         """
         started = perf_counter()
-        rows, labels = validate_data(self, X, y, reset=self._stream is None, **_DENSE)
+        is_first = self._stream is None
+        rows, labels = inputs.dense_labelled(self, X, y, reset=is_first, fewest=1)
         stream = self._begun(RowsInMemory(rows, np.unique(labels, return_inverse=True)[1]))
         if stream.reservoir is None:
             stream.reservoir = Reservoir(rows.shape[1], stream.triplet_rng.spawn(1)[0])
@@ -119,7 +119,7 @@ class StreamLearner(_Learner):
             The estimator, with the metric so far.
         """
         started = perf_counter()
-        rows = validate_data(self, X, reset=self._stream is None, **_DENSE)
+        rows = inputs.dense_rows(self, X, reset=self._stream is None)
         checked = check_triplets(triplets, len(rows))
         self._begun(RowsInMemory(rows))
         self.mining_seconds_ = perf_counter() - started

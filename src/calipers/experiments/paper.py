@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from calipers import datasets
 from calipers.datasets.paper import SETS
-from calipers.experiments import published, runs, systems
+from calipers.experiments import forms, published, runs, systems
 from calipers.experiments.costs import expected_seconds
 from calipers.experiments.measure import measure
 from calipers.experiments.runs import Identity, Row, RunFile
@@ -29,9 +29,6 @@ RUNS = {"semeion": 10, "tdt30": 10, "connect4": 10}
 
 QUICK = ("semeion", "dna")
 """Data sets of a first look, one run each; embedded digits where they are not here."""
-
-ALL = "*"
-"""Stands for every method in a row about a data set that cannot be had."""
 
 
 @dataclass(frozen=True)
@@ -195,9 +192,9 @@ def _note_missing(plan: Plan, file: RunFile) -> None:
     """Write a row for each data set that cannot be had, unless it is written."""
     known = {runs.key(row): row for row in runs.of_identity(file.read(), plan.identity.digest)}
     for name, reason in plan.missing.items():
-        old = known.get((name, ALL, 0), {})
+        old = known.get((name, forms.ALL, 0), {})
         if old.get("skipped") != reason:
-            row = {"dataset": name, "method": ALL, "run": 0, "skipped": reason}
+            row = {"dataset": name, "method": forms.ALL, "run": 0, "skipped": reason}
             file.append({**row, **plan.identity.as_row()})
 
 

@@ -108,5 +108,10 @@ def meter(total: float, *, console: Console, show: bool = True) -> Iterator[Mete
         Remaining(),
     )
     visible = show and console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=not visible) as progress:
-        yield Meter(progress, progress.add_task("", total=total))
+    progress = Progress(*columns, console=console, transient=True, disable=not visible)
+    bar = Meter(progress, progress.add_task("", total=total))
+    if not visible:  # until rich 14.3 what is disabled ends with an empty line
+        yield bar
+        return
+    with progress:
+        yield bar

@@ -140,14 +140,18 @@ class RunFile:
 
     def read(self) -> list[Row]:
         """All whole rows in the order in which they were written."""
+        return [row for _, row in self.numbered()]
+
+    def numbered(self) -> list[tuple[int, Row]]:
+        """The same with the numbers of their lines, from 1."""
         self.n_dropped = 0
-        rows: list[Row] = []
+        rows: list[tuple[int, Row]] = []
         if not self.path.is_file():
             return rows
-        for line in self.path.read_bytes().split(b"\n"):
+        for number, line in enumerate(self.path.read_bytes().split(b"\n"), 1):
             row = _parsed(line)
             if row is not None:
-                rows.append(row)
+                rows.append((number, row))
             elif line.strip():
                 self.n_dropped += 1
         return rows
@@ -208,7 +212,8 @@ def _parsed(line: bytes) -> Row | None:
     """The row of a line, or None if it is not one of ours."""
     try:
         row = json.loads(line)
-    except ValueError:
+        json.dumps(row, ensure_ascii=False).encode()  # no half characters
+    except (ValueError, RecursionError):
         return None
     if not isinstance(row, dict):
         return None

@@ -85,11 +85,11 @@ def contents_of(
         components=np.ascontiguousarray(fitted["components_"], dtype=np.float64),
         learner=type(estimator).__name__,
         parameters={key: _plain(value) for key, value in estimator.get_params(deep=False).items()},
-        feature_names=None if names is None else [str(name) for name in names],
+        feature_names=None if names is None else [_text(name) for name in names],
         classes=None if classes is None else [_plain(label) for label in classes.tolist()],
         facts={name: fact for name, fact in sorted(facts.items()) if fact is not None},
-        notes=[str(note) for note in fitted.get("notes_", [])],
-        label=label,
+        notes=[_text(note) for note in fitted.get("notes_", [])],
+        label=None if label is None else _text(label),
         feature_scale=feature_scale,
         similarity=fitted.get("similarity_"),
         written_by=__version__,
@@ -108,8 +108,17 @@ def _fact(value: Any) -> Plain | list[float]:
 def _plain(value: Any) -> Plain:
     """The value where JSON has it, else a short text."""
     value = value.item() if isinstance(value, np.generic) else value
-    if value is None or isinstance(value, bool | int | str):
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, int) and abs(value) < 2**63:  # what readers take
         return value
     if isinstance(value, float) and isfinite(value):
         return value
-    return str(value)[:_LONGEST_TEXT]
+    return _text(value)[:_LONGEST_TEXT]
+
+
+def _text(value: object) -> str:
+    r"""The text; halves of characters, which cannot be written, are spelt out as ``\ud800``."""
+    return str(value).encode("utf-8", "backslashreplace").decode()

@@ -7,6 +7,7 @@ of them names a class, a module or a path that would be followed.
 from __future__ import annotations
 
 import json
+import re
 from math import isfinite
 from typing import Any
 
@@ -19,6 +20,7 @@ LONGEST = 16 << 20
 """Most characters that a header may have."""
 
 _MISSING = object()
+_HALF = re.compile("[\ud800-\udfff]")  # of a character, which no file and no terminal takes
 
 
 class HeaderError(Exception):
@@ -75,7 +77,7 @@ def from_text(text: str) -> tuple[dict[str, Any], str]:
         "written_by": _entry(header, "calipers", "a text", _is_text),
         "learner": _entry(header, "learner", "a text", _is_text),
         "parameters": _entry(header, "parameters", "an object of plain values", _is_plain_object),
-        "feature_names": _entry(header, "feature_names", "a list of texts", _is_texts, null=True),
+        "feature_names": _entry(header, "feature_names", "a list of names", _is_names, null=True),
         "classes": _entry(header, "classes", "a list of plain values", _is_plain_list, null=True),
         "label": _entry(header, "label", "a text", _is_text, null=True),
         "facts": _entry(header, "facts", "an object of plain values and curves", _is_facts),
@@ -96,15 +98,20 @@ def _is_whole(value: Any) -> bool:
 
 
 def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
+    return isinstance(value, str) and not _HALF.search(value)
 
 
 def _is_texts(value: Any) -> bool:
     return isinstance(value, list) and all(map(_is_text, value))
 
 
+def _is_names(value: Any) -> bool:
+    """Texts that are told apart; a flipped bit may make two of them one."""
+    return _is_texts(value) and len(set(value)) == len(value)
+
+
 def _is_plain(value: Any) -> bool:
-    return value is None or isinstance(value, str) or _is_number(value)
+    return value is None or _is_text(value) or _is_number(value)
 
 
 def _is_number(value: Any) -> bool:
@@ -118,11 +125,14 @@ def _is_plain_list(value: Any) -> bool:
 
 
 def _is_plain_object(value: Any) -> bool:
-    return isinstance(value, dict) and all(map(_is_plain, value.values()))
+    return isinstance(value, dict) and all(
+        _is_text(key) and _is_plain(part) for key, part in value.items()
+    )
 
 
 def _is_facts(value: Any) -> bool:
     return isinstance(value, dict) and all(
-        _is_plain(fact) or (isinstance(fact, list) and all(map(_is_number, fact)))
-        for fact in value.values()
+        _is_text(key)
+        and (_is_plain(fact) or (isinstance(fact, list) and all(map(_is_number, fact))))
+        for key, fact in value.items()
     )

@@ -61,8 +61,11 @@ def _load(path: Path) -> npt.NDArray[Any]:
 
 
 def _broken(path: Path, wrong: BaseException) -> FileError:
+    told = reason(wrong)
+    if "pickle" in told:  # numpy goes on to say how to run what may be in there
+        told = "it holds something else than numbers"
     return FileError(
-        f"Cannot read {str(path)!r} ({reason(wrong)}): give arrays of numbers as np.save or "
+        f"Cannot read {str(path)!r} ({told}): give arrays of numbers as np.save or "
         "np.savez write them."
     )
 

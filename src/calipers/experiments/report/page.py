@@ -248,7 +248,11 @@ def _bounds(summary: Summary) -> str:
         if bound:
             cell = summary.updates[name, "as-sgd"]
             numbers = (cell.ours, cell.paper, bound["sharp"], bound["updates"])
-            shown = [*map(words.count, numbers), f"{bound['contraction']:.3g}"]
+            contraction = bound["contraction"]
+            shown = [
+                *map(words.count, numbers),
+                words.NOTHING if contraction is None else f"{contraction:.3g}",
+            ]
             body.append(_heading(summary, name) + "".join(f"<td>{text}</td>" for text in shown))
     if not body:
         return ""

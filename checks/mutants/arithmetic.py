@@ -1,0 +1,147 @@
+"""The arithmetic of the loop, and the compiled parts."""
+
+from __future__ import annotations
+
+from checks.mutants.mutant import Mutant, tests
+
+_ALGEBRA = tests("kernels_algebra")
+_CHOLESKY = tests("kernels_cholesky")
+_TRIDIAGONAL = tests("kernels_tridiagonal")
+_PARTS = tests("kernels_parts")
+_SPML = tests("solver_rules", "spml")
+
+ARITHMETIC: tuple[Mutant, ...] = (
+    # arithmetic of the loop
+    Mutant(
+        "kernels/algebra.py",
+        "far[t, a] = np.float64(X[i, a]) - np.float64(X[k, a])",
+        "far[t, a] = np.float64(X[i, a]) - np.float64(X[j, a])",
+        "far difference to the near row",
+        _ALGEBRA,
+    ),
+    Mutant(
+        "kernels/algebra.py", "- 2.0 * cross * cross", "+ 2.0 * cross * cross", "sign", _ALGEBRA
+    ),
+    Mutant(
+        "kernels/algebra.py",
+        "out[t] = lengths[t] - out[t]",
+        "out[t] = out[t] - lengths[t]",
+        "sign of the margin",
+        _ALGEBRA,
+    ),
+    Mutant(
+        "kernels/algebra.py",
+        "entry if r == s else 2.0 * entry",
+        "entry",
+        "half of the Gram matrix",
+        _ALGEBRA,
+    ),
+    Mutant(
+        "kernels/algebra.py", "weight * row[j]", "row[j]", "averaging without weights", _ALGEBRA
+    ),
+    Mutant(
+        "kernels/algebra.py",
+        "f, n = dot(far[t], vectors[k]), dot(near[t], vectors[k])",
+        "n, f = dot(far[t], vectors[k]), dot(near[t], vectors[k])",
+        "margins carried the wrong way",
+        _ALGEBRA,
+    ),
+    Mutant(
+        "kernels/cholesky.py",
+        "if not row[k] > 0.0:",
+        "if row[k] == 0.0:",
+        "negative pivots pass",
+        _CHOLESKY,
+    ),
+    Mutant(
+        "kernels/cholesky.py", "factors[i, i] += shift", "factors[i, i] -= shift", "sign", _CHOLESKY
+    ),
+    Mutant(
+        "kernels/cholesky.py",
+        "range(d - 1, -1, -1)",
+        "range(d - 1, 0, -1)",
+        "off by one in solving",
+        _CHOLESKY,
+    ),
+    Mutant(
+        "kernels/tridiagonal.py",
+        "count = 1 if q < 0.0 else 0",
+        "count = 0",
+        "the first sign of a Sturm sequence",
+        _TRIDIAGONAL,
+    ),
+    Mutant(
+        "kernels/tridiagonal.py",
+        "low = min(low, alpha[i] - reach)",
+        "low = min(low, alpha[i])",
+        "Gershgorin without radii",
+        _TRIDIAGONAL,
+    ),
+    Mutant(
+        "kernels/tridiagonal.py", "if below > nth:", "if below >= nth:", "off by one", _TRIDIAGONAL
+    ),
+    # compiled parts
+    Mutant(
+        "kernels/parts.py",
+        "exponent = loss.smoothness * (margin - 1.0)",
+        "exponent = loss.smoothness * margin",
+        "margin of 1 forgotten",
+        _PARTS,
+    ),
+    Mutant(
+        "kernels/parts.py",
+        "1.0 if margin <= loss.threshold else 0.0",
+        "1.0 if margin < loss.threshold else 0.0",
+        "hinge's kink, compiled",
+        _PARTS,
+    ),
+    Mutant(
+        "kernels/parts.py",
+        "norms, far, near, uniform: slopes[0]",
+        "norms, far, near, uniform: 1.0 - slopes[0]",
+        "probability upside down",
+        _PARTS,
+    ),
+    Mutant(
+        "kernels/parts.py",
+        "return min(1.0, gradient_norm(far, near, slopes) / policy.largest)",
+        "return gradient_norm(far, near, slopes) / policy.largest",
+        "probability above 1",
+        _PARTS,
+    ),
+    Mutant(
+        "kernels/parts.py",
+        "max(policy.largest[0], norm)",
+        "norm",
+        "running maximum that forgets",
+        _PARTS,
+    ),
+    Mutant(
+        "kernels/parts.py",
+        "step.near if sign > 0 else step.far",
+        "step.far if sign > 0 else step.near",
+        "limits swapped",
+        _PARTS,
+    ),
+    Mutant(
+        "kernels/parts.py",
+        "sign * alpha / gamma)",
+        "-sign * alpha / gamma)",
+        "slack moves the wrong way",
+        tests("logdet", "itml_goes"),
+    ),
+    Mutant(
+        "kernels/parts.py",
+        "1.0 / (schedule.ridge * t)",
+        "1.0 / (schedule.ridge * (t + 1))",
+        "off by one in the schedule",
+        _SPML,
+    ),
+    Mutant(
+        "kernels/parts.py",
+        "schedule, t: 1.0 - 1.0 / t",
+        "schedule, t: 1.0 - 1.0 / (t + 1.0)",
+        "off by one in shrinking",
+        _SPML,
+    ),
+)

@@ -1,0 +1,65 @@
+"""From the solver to the metric, and to its file."""
+
+from __future__ import annotations
+
+from checks.mutants.mutant import Mutant, tests
+
+_METRIC = tests("metric")
+_THEORY = tests("theory")
+
+METRIC: tuple[Mutant, ...] = (
+    # from solver to metric
+    Mutant(
+        "metric.py",
+        "np.maximum(values[kept], 0.0)",
+        "np.abs(values[kept])",
+        "negative rounding",
+        _METRIC,
+    ),
+    Mutant("metric.py", "slice(None, None, -1) if", "slice(None) if", "order of rows", _METRIC),
+    Mutant("metric.py", "longest * np.sqrt(", "longest * (", "squared distances", _METRIC),
+    Mutant(
+        "estimators/triplet_sgd.py",
+        "float(self.learning_rate) * unit**2",
+        "float(self.learning_rate) * unit",
+        "steps in the wrong units",
+        tests("estimators_notes", "extreme_scales and as-sgd"),
+    ),
+    Mutant(
+        "estimators/triplet_sgd.py",
+        '"radius": float(self.radius) * unit,',
+        '"radius": float(self.radius),',
+        "ball in the wrong units",
+        tests("estimators_notes", "the_ball_is_measured"),
+    ),
+    Mutant(
+        "estimators/coordinates.py",
+        "self.factors.T @ M @ self.factors",
+        "self.factors @ M @ self.factors.T",
+        "metric pulled back the wrong way",
+        tests("estimators_coordinates", "pulled_back"),
+    ),
+    Mutant(
+        "estimators/inputs.py",
+        "largest > LARGEST_VALUE",
+        "largest > 1e300",
+        "overflow is let in",
+        tests("estimators_inputs", "overflow"),
+    ),
+    Mutant("theory.py", "1.5 * self.smoothness", "1.5 + self.smoothness", "Theorem 2", _THEORY),
+    # files
+    Mutant(
+        "files/store.py",
+        "if _checksum(matrices) != checksum:",
+        "if not checksum:",
+        "checksums are not looked at",
+        tests("files_damaged", "every_flipped_bit"),
+    ),
+    Mutant(
+        "files/whole.py",
+        'final.with_name(f".{secrets.token_hex(4)}.part")',
+        "final",
+        "written in place",
+        tests("files"),
+    ),
+)
