@@ -22,6 +22,7 @@ MOST_ROWS = 20_000  # from which spreads are estimated
 MOST_FEATURES = 1024  # for which the spread within classes is tried without being asked
 MOST_ANCHORS = 4000  # rows whose nearest neighbours are looked at to compare coordinates
 VOTES = 3  # of nearest neighbours
+SURE = 1.5  # standard errors by which others must be better than the rows as they are
 FEW_ROWS = 5_000  # up to which that is; more rows are enough to learn it, if it is of use
 N_FOLDS = 5  # for which the rows are dealt, so that it is judged by rows it has not seen
 FLAT = 1e-6  # share of the largest spread below which there is none
@@ -117,8 +118,8 @@ def coordinates(kind: str, rows: Rows, *, unseen: int | None = None) -> Coordina
 def best_coordinates(rows: Rows) -> Coordinates:
     """Those in which the fewest anchors are among other classes.
 
-    The rows stay as they are unless others are better by more than chance: by the standard
-    error of the difference, over the same anchors.
+    The rows stay as they are unless others are better by more than chance: by `SURE` standard
+    errors of the difference, over the same anchors.
     """
     n, d = rows.shape
     anchors = some_anchors(rows)
@@ -126,7 +127,7 @@ def best_coordinates(rows: Rows) -> Coordinates:
     wrong = outvoted(rows, anchors)
     for kind in ("features", "classes") if n <= FEW_ROWS and d <= MOST_FEATURES else ("features",):
         mended = wrong.astype(np.float64) - _outvoted_in(kind, rows, anchors)
-        if mended.sum() > max(most, np.sqrt(np.sum(mended**2))):
+        if mended.sum() > max(most, SURE * np.sqrt(np.sum(mended**2))):
             best, most = coordinates(kind, rows), mended.sum()
     return best
 

@@ -28,6 +28,7 @@ PAPER_SETTINGS: Mapping[str, Any] = MappingProxyType(
 """The literal reading of the paper: ``TripletSGD(method="as-sgd", **PAPER_SETTINGS)``."""
 
 MOST_TRIPLETS = 100_000  # the paper's number
+PER_ROW = 50  # of triplets, beyond which little more is learned
 CHEAP = 48  # up to this many features an update costs little more than to skip it
 
 
@@ -47,7 +48,7 @@ def neighbors(n_features: int) -> int:
 
 
 def triplets(n_rows: int, n_features: int) -> int:
-    """Triplets to draw: where updates are dear, no more than few rows have to teach."""
+    """Triplets to draw: so many for every row, within what is worth its time."""
     if n_features <= CHEAP:
-        return max(MOST_TRIPLETS, min(500_000, 10 * n_rows))
-    return min(MOST_TRIPLETS, 50 * n_rows)
+        return max(MOST_TRIPLETS, min(10 * MOST_TRIPLETS, PER_ROW * n_rows))
+    return min(MOST_TRIPLETS, PER_ROW * n_rows)

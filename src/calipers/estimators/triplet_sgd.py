@@ -45,9 +45,9 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         slope of one of it (HR) or of its gradient's norm (HA). "auto" is "mini-sgd" up to 48
         features, where updates are cheap and more of them learn more, else "ha-sgd".
     n_triplets : int or None, default=None
-        Triplets to draw (N). Whole batches are used; a rest is left out. None is 100,000;
-        up to 48 features 10 for every row if that is more, but at most 500,000; with more
-        features 50 for every row if that is less.
+        Triplets to draw (N). Whole batches are used; a rest is left out. None is 50 for every
+        row, but up to 48 features at least 100,000 and at most 1,000,000, and with more features
+        at most 100,000.
     batch_size : int, default=10
         Triplets in a batch (b); "sgd" and "as-sgd" always take one.
     learning_rate : float, default=1.0
