@@ -29,6 +29,7 @@ PAPER_SETTINGS: Mapping[str, Any] = MappingProxyType(
 
 MOST_TRIPLETS = 100_000  # the paper's number
 PER_ROW = 50  # of triplets, beyond which little more is learned
+SEARCHED = 5 * 10**12  # values that may be met in the search for their neighbours
 CHEAP = 48  # up to this many features an update costs little more than to skip it
 
 
@@ -48,7 +49,12 @@ def neighbors(n_features: int) -> int:
 
 
 def triplets(n_rows: int, n_features: int) -> int:
-    """Triplets to draw: so many for every row, within what is worth its time."""
-    if n_features <= CHEAP:
-        return max(MOST_TRIPLETS, min(10 * MOST_TRIPLETS, PER_ROW * n_rows))
-    return min(MOST_TRIPLETS, PER_ROW * n_rows)
+    """Triplets to draw: so many for every row, within what is worth its time.
+
+    >>> triplets(150, 4), triplets(15_000, 16), triplets(1_000_000, 16), triplets(1000, 256)
+    (100000, 750000, 312500, 50000)
+    """
+    if n_features > CHEAP:
+        return min(MOST_TRIPLETS, PER_ROW * n_rows)
+    searched = SEARCHED // (n_rows * n_features)
+    return max(MOST_TRIPLETS, min(PER_ROW * n_rows, 10 * MOST_TRIPLETS, searched))
