@@ -137,8 +137,9 @@ def test_the_folds_are_learned_from_with_the_same_settings(monkeypatch: pytest.M
     held_out = guard.held_out
 
     def listen(learn: guard.Learner, rows: RowsInMemory) -> guard.Wrong | None:
-        def tell(X: FloatArray, y: IndexArray, seed: int) -> FloatArray:
+        def tell(X: FloatArray, y: IndexArray, seed: int) -> FloatArray | None:
             L = learn(X, y, seed)
+            assert L is not None
             same = TripletSGD("sgd", n_triplets=100, smoothness=2.0, guard=False, random_state=seed)
             learned.append(np.array_equal(L, same.fit(X, y).components_))
             return L
@@ -160,9 +161,34 @@ def test_the_guard_does_not_change_what_is_learned() -> None:
     np.testing.assert_array_equal(guarded.components_, not_guarded.components_)
 
 
-@pytest.mark.filterwarnings("ignore::calipers.estimators.interrupt.InterruptedFitWarning")
-def test_an_interrupted_fold_interrupts(monkeypatch: pytest.MonkeyPatch) -> None:
-    always = property(lambda self: True, lambda self, value: None)
-    monkeypatch.setattr(TripletSGD, "interrupted_", always, raising=False)
-    with pytest.raises(KeyboardInterrupt):
-        TripletSGD(n_triplets=100).fit(ROWS, LABELS)
+def test_an_interrupted_fold_leaves_what_was_learned(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = TripletSGD(n_triplets=100, guard=False, random_state=0).fit(ROWS, LABELS)
+    fit, fits = TripletSGD.fit, []
+
+    def interrupted(self: TripletSGD, X: FloatArray, y: IndexArray) -> TripletSGD:
+        fits.append(fit(self, X, y))
+        fits[-1].interrupted_ = True
+        return fits[-1]
+
+    fitted = TripletSGD(n_triplets=100, random_state=0)
+    monkeypatch.setattr(TripletSGD, "fit", interrupted)
+    fit(fitted, ROWS, LABELS)
+    assert len(fits) == 1
+    assert fitted.interrupted_
+    np.testing.assert_array_equal(fitted.components_, alone.components_)
+
+
+def test_what_was_interrupted_is_not_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "held_out", lambda learn, rows: guard.Wrong(10, 30, 20))
+    fitted = TripletSGD(n_triplets=100, random_state=0).fit(ROWS, LABELS)
+    np.testing.assert_array_equal(fitted.components_, np.eye(2))
+    learn = TripletSGD._learn
+
+    def stopped(self: TripletSGD, *args: Any, **settings: Any) -> TripletSGD:
+        learned: TripletSGD = learn(self, *args, **settings)
+        learned.interrupted_ = True
+        return learned
+
+    monkeypatch.setattr(TripletSGD, "_learn", stopped)
+    fitted.fit(ROWS, LABELS)
+    assert np.any(fitted.components_ != np.eye(2))

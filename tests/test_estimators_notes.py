@@ -52,7 +52,7 @@ def test_the_warning_points_at_the_call(name: str) -> None:
 def test_constant_features_are_noted() -> None:
     given = X.copy()
     given[:, [1, 3]] = 5.0
-    fitted = small(average=False).fit(given, Y)
+    fitted = small(average=False, start="features").fit(given, Y)
     assert fitted.notes_ == [
         "2 of 4 features are constant (the first is number 1): no distance depends on them, their "
         "part of the metric is as at the start."

@@ -19,9 +19,8 @@ X, Y = load_iris(return_X_y=True)
 
 
 def fit(**settings: Any) -> TripletSGD:
-    fitted: TripletSGD = TripletSGD(**{"random_state": 0, "start": "identity", **settings}).fit(
-        X, Y
-    )
+    usual: dict[str, Any] = {"random_state": 0, "start": "identity", "guard": False}
+    fitted: TripletSGD = TripletSGD(**usual | settings).fit(X, Y)
     return fitted
 
 

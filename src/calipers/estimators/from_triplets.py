@@ -115,7 +115,7 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
         """
         started = perf_counter()
         rows, self.classes_, given = given_labelled(self, X, y)
-        return self._learn(*self._draw(rows, started), given=given)
+        return self._learn(*self._draw(rows, started), given=given)._checked(rows)
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     @with_callbacks  # type: ignore[untyped-decorator]
@@ -153,8 +153,7 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
         # past this, fit and scikit-learn's two wrappers of it
         inputs.warn_lonely(self.classes_, rows.class_sizes, stacklevel=5)
         triplet_rng, *rngs = self._streams()
-        given, rows = rows, self._into_coordinates(rows)
-        self._look_at(given)
+        rows = self._into_coordinates(rows)
         source = self._drawn(rows, self._shares(rows)[0], triplet_rng)
         self.mining_seconds_ = perf_counter() - started
         return rows, self._examples(source), rngs
@@ -171,8 +170,9 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
         """Rows in the coordinates to learn in."""
         return rows
 
-    def _look_at(self, rows: Rows) -> None:
-        """Look at labelled rows, as they are given, before learning from them."""
+    def _checked(self, rows: Rows) -> Self:
+        """The fitted estimator, after a look whether what it has learned is of use."""
+        return self
 
     def _enough_triplets(self, rows: Rows) -> int:
         """How many to draw where no number was given."""
@@ -336,7 +336,7 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
         if self.interrupted_:
             warnings.warn(
                 f"{type(self).__name__} was interrupted after {n_taken} of {n_steps} steps: the "
-                "metric is the one it had by then.",
+                "metric is the one learned by then.",
                 InterruptedFitWarning,
                 stacklevel=7,  # past _feed, _learn, fit and scikit-learn's two wrappers of it
             )

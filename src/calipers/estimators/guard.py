@@ -23,8 +23,8 @@ __all__ = ["FEWEST_ROWS", "MOST_ROWS", "N_FOLDS", "VOTES", "Wrong", "held_out"]
 class Learner(Protocol):
     """Learns a metric, with a number as its seed."""
 
-    def __call__(self, X: FloatArray, y: IndexArray, seed: int) -> FloatArray:
-        """``components_`` of a fit."""
+    def __call__(self, X: FloatArray, y: IndexArray, seed: int) -> FloatArray | None:
+        """``components_`` of a fit; None if it was interrupted."""
         ...
 
 
@@ -44,8 +44,8 @@ class Wrong(NamedTuple):
 def held_out(learn: Learner, rows: Rows) -> Wrong | None:
     """How many rows are outvoted as they are given, and under a metric learned from the others.
 
-    None where the rows cannot say: they are too few, so many that there is no need, or such that
-    nothing can be learned from a part of them.
+    None where the rows cannot say: they are too few, so many that there is no need, such that
+    nothing can be learned from a part of them, or nobody waits for it.
     """
     if rows.shape[0] > MOST_ROWS:
         return None
@@ -61,6 +61,8 @@ def held_out(learn: Learner, rows: Rows) -> Wrong | None:
         try:
             L = learn(X[~asked], labels[~asked], fold)
         except ValueError:
+            return None
+        if L is None:
             return None
         given[asked] = _outvoted(X, labels, asked)
         learned[asked] = _outvoted(X @ L.T, labels, asked)

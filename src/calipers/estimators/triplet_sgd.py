@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -141,7 +141,6 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
     """
 
     _coordinates: Coordinates
-    _is_euclidean = False  # see `_helps`
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "method": [str],
         "n_triplets": [Interval(Integral, 1, None, closed="left"), None],
@@ -264,7 +263,6 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
                 "TripletSGD(start='classes') needs the classes of the rows, which fit_triplets is "
                 "not told: choose start='features' or 'identity'."
             )
-        self._is_euclidean = False
         if self.start != "auto":
             self._coordinates = coordinates(self.start, rows)
         elif has_labels:
@@ -274,36 +272,35 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         self.start_ = self._coordinates.kind
         return rows if self.start_ == "identity" else rows.mapped(self._coordinates.of)
 
-    def _look_at(self, rows: Rows) -> None:
-        """Keep to the Euclidean distance if learning does not help, and note it."""
-        if not self.guard or self.n_components or rows.shape[1] > defaults.CHEAP:
-            return
+    def _checked(self, rows: Rows) -> Self:
+        """Keep to the Euclidean distance if learning does harm, and note it."""
+        n, d = rows.shape
+        if not self.guard or self.interrupted_ or self.n_components or d > defaults.CHEAP:
+            return self
         settings = {name: getattr(self, name) for name in TripletSGD._get_param_names()}
         share = max(int(self.batch_size), TripletLearner._shares(self, rows)[0] // guard.N_FOLDS)
         settings |= {"guard": False, "n_triplets": share}
 
-        def learn(X: FloatArray, y: IndexArray, seed: int) -> FloatArray:
+        def learn(X: FloatArray, y: IndexArray, seed: int) -> FloatArray | None:
             fitted = TripletSGD(**{**settings, "random_state": seed}).fit(X, y)
-            if fitted.interrupted_:
-                raise KeyboardInterrupt
-            return np.asarray(fitted.components_)
+            self.interrupted_ = fitted.interrupted_
+            return None if fitted.interrupted_ else fitted.components_
 
         wrong = guard.held_out(learn, rows)
-        if wrong is None or not wrong.harm:
-            return
-        self._is_euclidean = True
-        self.notes_.append(
-            f"Of {rows.shape[0]} rows, held out in turn, {wrong.learned} have mostly other classes "
-            f"among their {guard.VOTES} nearest under a metric learned from the rest, and "
-            f"{wrong.given} without: the metric is Euclidean (guard=False takes the learned one)."
-        )
+        if wrong is not None and wrong.harm:
+            self.components_ = np.eye(d)
+            self.notes_.append(
+                f"Of {n} rows, held out in turn, {wrong.learned} have mostly other classes among "
+                f"their {guard.VOTES} nearest under a metric learned from the rest, and "
+                f"{wrong.given} without: the metric is Euclidean (guard=False takes the learned "
+                "one)."
+            )
+        return self
 
     def _enough_triplets(self, rows: Rows) -> int:
         return defaults.triplets(*rows.shape)
 
     def _metric(self, learner: Staged) -> FloatArray:
-        if self._is_euclidean:
-            return np.eye(self.n_features_in_)
         return self._coordinates.pull_back(self._walked(learner.solver))
 
     def _walked(self, solver: Solver) -> FloatArray:
