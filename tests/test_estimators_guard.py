@@ -166,9 +166,10 @@ def test_an_interrupted_fold_leaves_what_was_learned(monkeypatch: pytest.MonkeyP
     fit, fits = TripletSGD.fit, []
 
     def interrupted(self: TripletSGD, X: FloatArray, y: IndexArray) -> TripletSGD:
-        fits.append(fit(self, X, y))
-        fits[-1].interrupted_ = True
-        return fits[-1]
+        fitted: TripletSGD = fit(self, X, y)
+        fitted.interrupted_ = True
+        fits.append(fitted)
+        return fitted
 
     fitted = TripletSGD(n_triplets=100, random_state=0)
     monkeypatch.setattr(TripletSGD, "fit", interrupted)
