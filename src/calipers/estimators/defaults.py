@@ -51,10 +51,12 @@ def neighbors(n_features: int) -> int:
 def triplets(n_rows: int, n_features: int) -> int:
     """Triplets to draw: so many for every row, within what is worth its time.
 
+    Few rows have less to teach, each of them: half as many up to 1,000.
+
     >>> triplets(150, 4), triplets(15_000, 16), triplets(1_000_000, 16), triplets(1000, 256)
-    (100000, 750000, 312500, 50000)
+    (100000, 750000, 312500, 25000)
     """
     if n_features > CHEAP:
-        return min(MOST_TRIPLETS, PER_ROW * n_rows)
+        return min(MOST_TRIPLETS, n_rows * min(PER_ROW, max(PER_ROW // 2, n_rows // 40)))
     searched = SEARCHED // (n_rows * n_features)
     return max(MOST_TRIPLETS, min(PER_ROW * n_rows, 10 * MOST_TRIPLETS, searched))

@@ -46,8 +46,8 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         features, where updates are cheap and more of them learn more, else "ha-sgd".
     n_triplets : int or None, default=None
         Triplets to draw (N). Whole batches are used; a rest is left out. None is 50 for every
-        row, with more than 48 features at most 100,000; with fewer at least that, and at most
-        1,000,000 or 5e12 / X.size.
+        row, with more than 48 features at most 100,000, and 25 to 50 up to 2,000 rows; with
+        fewer features at least 100,000, and at most 1,000,000 or 5e12 / X.size.
     batch_size : int, default=10
         Triplets in a batch (b); "sgd" and "as-sgd" always take one.
     learning_rate : float, default=1.0
