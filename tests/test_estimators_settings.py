@@ -78,7 +78,7 @@ def test_settings_refused_by_one_learner(
 REFUSED_SETTINGS: list[tuple[dict[str, Any], str]] = [
     ({"n_triplets": 0}, interval("n_triplets", "an int", "[1, inf) or None", "0")),
     ({"n_triplets": 10.0}, interval("n_triplets", "an int", "[1, inf) or None", "10.0")),
-    ({"batch_size": 0}, interval("batch_size", "an int", "[1, inf)", "0")),
+    ({"batch_size": 0}, interval("batch_size", "an int", "[1, inf) or None", "0")),
     ({"learning_rate": 0.0}, interval("learning_rate", "a float", "(0.0, inf)", "0.0")),
     ({"learning_rate": np.nan}, interval("learning_rate", "a float", "(0.0, inf)", "nan")),
     ({"learning_rate": np.inf}, interval("learning_rate", "a float", "(0.0, inf)", "inf")),

@@ -90,6 +90,8 @@ class AveragedTripletSGD(DaskTripletSGD):
             "start": "identity",
             "n_components": None,
             "n_neighbors": n_neighbors,
+            "batch_size": self._batch(rows),
+            "guard": False,
         }
         n_triplets = self.n_triplets or self._enough_triplets(rows)
         bounds = np.rint(n_triplets * rows.whole.starts / rows.shape[0]).astype(int)

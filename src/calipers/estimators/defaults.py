@@ -30,6 +30,8 @@ PAPER_SETTINGS: Mapping[str, Any] = MappingProxyType(
 MOST_TRIPLETS = 100_000  # the paper's number
 PER_ROW = 50  # of triplets, beyond which little more is learned
 SEARCHED = 5 * 10**12  # values that may be met in the search for their neighbours
+BATCH = 10  # the paper's number
+FEW_ROWS = 2000  # below which, where updates are dear, there are fewer of them
 CHEAP = 48  # up to this many features an update costs little more than to skip it
 
 
@@ -46,6 +48,11 @@ def stages(n_features: int) -> int:
 def neighbors(n_features: int) -> int:
     """Nearest rows of either side to draw among."""
     return 3 if n_features <= CHEAP else 5
+
+
+def batch(n_rows: int, n_features: int) -> int:
+    """Triplets of a batch: twice the paper's make half the updates where few rows bear them."""
+    return 2 * BATCH if n_features > CHEAP and n_rows < FEW_ROWS else BATCH
 
 
 def triplets(n_rows: int, n_features: int) -> int:

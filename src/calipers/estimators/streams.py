@@ -181,9 +181,9 @@ class StreamLearner(_Learner):
 
         Until then all triplets are kept and walked through anew at every call.
         """
-        if len(stream.triplets) < self.batch_size:
-            return None
         rows = RowsInMemory(self._coordinates.of(stream.rows))
+        if len(stream.triplets) < self._batch(rows):
+            return None
         solver = self._start(rows, GivenTriplets(stream.triplets), deepcopy(stream.rngs))
         if len(stream.triplets) >= SAMPLE:
             stream.solver = solver

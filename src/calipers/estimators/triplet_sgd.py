@@ -48,8 +48,9 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         Triplets to draw (N). Whole batches are used; a rest is left out. None is 50 for every
         row, with more than 48 features at most 100,000, and 25 to 50 up to 2,000 rows; with
         fewer features at least 100,000, and at most 1,000,000 or 5e12 / X.size.
-    batch_size : int, default=10
-        Triplets in a batch (b); "sgd" and "as-sgd" always take one.
+    batch_size : int or None, default=None
+        Triplets in a batch (b); "sgd" and "as-sgd" always take one. None is 10, and 20 for fewer
+        than 2,000 labelled rows of more than 48 features.
     learning_rate : float, default=1.0
         Step size (eta).
     smoothness : float, default=3.0
@@ -144,7 +145,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "method": [str],
         "n_triplets": [Interval(Integral, 1, None, closed="left"), None],
-        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "batch_size": [Interval(Integral, 1, None, closed="left"), None],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "smoothness": [Interval(Real, 0, None, closed="neither")],
         "radius": [Interval(Real, 0, None, closed="neither")],
@@ -167,7 +168,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         method: str = "auto",
         *,
         n_triplets: int | None = None,
-        batch_size: int = 10,
+        batch_size: int | None = None,
         learning_rate: float = 1.0,
         smoothness: float = 3.0,
         radius: float = 1000.0,
@@ -228,7 +229,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         first = next(source.portions(LARGEST_PORTION))
         X, first = rows.local(first, n_columns=self._row_columns)
         unit = self._unit(X, first)
-        recipe = self._recipe(X, first, unit, pick_rng)
+        recipe = self._recipe(X, first, unit, self._batch(rows), pick_rng)
         inputs.check_batches(type(self).__name__, len(source), recipe.batch_size)
         return Solver(recipe, X.shape[1], accept_rng=accept_rng, pick_rng=pick_rng, start=unit)
 
@@ -237,8 +238,14 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
 
     def _shares(self, rows: Rows) -> list[int]:
         n_stages = self.n_stages or defaults.stages(rows.shape[1])
-        batch_size = 1 if self.method in ONE_BY_ONE else int(self.batch_size)
-        return shares(super()._shares(rows)[0], int(n_stages), batch_size)
+        return shares(super()._shares(rows)[0], int(n_stages), self._batch(rows))
+
+    def _batch(self, rows: Rows) -> int:
+        if self.method in ONE_BY_ONE:
+            return 1
+        if self.batch_size is None and len(rows.class_sizes):
+            return defaults.batch(*rows.shape)
+        return int(self.batch_size or defaults.BATCH)
 
     def _later_shares(self, learner: Staged) -> list[int]:
         return learner.later
@@ -278,7 +285,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         if not self.guard or self.interrupted_ or self.n_components or d > defaults.CHEAP:
             return self
         settings = {name: getattr(self, name) for name in TripletSGD._get_param_names()}
-        share = max(int(self.batch_size), TripletLearner._shares(self, rows)[0] // guard.N_FOLDS)
+        share = max(self._batch(rows), TripletLearner._shares(self, rows)[0] // guard.N_FOLDS)
         settings |= {"guard": False, "n_triplets": share}
 
         def learn(X: FloatArray, y: IndexArray, seed: int) -> FloatArray | None:
@@ -331,6 +338,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         X: npt.NDArray[Any],
         triplets: IndexArray,
         unit: float,
+        batch_size: int,
         rng: np.random.Generator,
     ) -> Recipe:
         """The method's parts, with the settings translated into the units of X.
@@ -351,7 +359,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
             return recipes.sgd(**parts)
         if self.method_ == "as-sgd":
             return recipes.as_sgd(**parts)
-        parts["batch_size"] = int(self.batch_size)
+        parts["batch_size"] = batch_size
         if self.method_ == "mini-sgd":
             return recipes.mini_sgd(**parts)
         if self.method_ == "hr-sgd":
@@ -363,7 +371,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
             triplets,
             loss=loss,
             start=unit,
-            batch_size=self.batch_size,
+            batch_size=batch_size,
             rule=self.gradient_bound,
             rng=rng,
         )
