@@ -106,12 +106,12 @@ def test_more_rows_more_triplets_where_updates_are_cheap(n_rows: int, n_triplets
 def test_batches_without_being_told() -> None:
     """Twice the paper's for few labelled rows of many features."""
     labels = np.arange(60) % 3
-    rows = np.random.default_rng(0).standard_normal((60, 49))
+    rows = np.random.default_rng(0).standard_normal((60, 129))
     settings: dict[str, Any] = {"n_triplets": 600, "random_state": 0}
-    for n_features, n_batches in ((48, 60), (49, 30)):
+    for n_features, n_batches in ((128, 60), (129, 30)):
         fitted = TripletSGD("mini-sgd", **settings).fit(rows[:, :n_features], labels)
         assert fitted.n_iter_ == n_batches
-    many = RowsInMemory(np.broadcast_to(0.0, (2000, 49)), np.arange(2000) % 2)
+    many = RowsInMemory(np.broadcast_to(0.0, (2000, 129)), np.arange(2000) % 2)
     assert TripletSGD()._batch(many) == 10
     given = TripletSGD("mini-sgd", **settings).fit_triplets(rows, [[0, 3, 1]] * 600)
     assert given.n_iter_ == 60

@@ -31,7 +31,8 @@ MOST_TRIPLETS = 100_000  # the paper's number
 PER_ROW = 50  # of triplets, beyond which little more is learned
 SEARCHED = 5 * 10**12  # values that may be met in the search for their neighbours
 BATCH = 10  # the paper's number
-FEW_ROWS = 2000  # below which, where updates are dear, there are fewer of them
+FEW_ROWS = 2000  # below which there are fewer updates where they are dear
+DEAR = 128  # from more features on an update takes most of the time
 CHEAP = 48  # up to this many features an update costs little more than to skip it
 
 
@@ -52,7 +53,7 @@ def neighbors(n_features: int) -> int:
 
 def batch(n_rows: int, n_features: int) -> int:
     """Triplets of a batch: twice the paper's make half the updates where few rows bear them."""
-    return 2 * BATCH if n_features > CHEAP and n_rows < FEW_ROWS else BATCH
+    return 2 * BATCH if n_features > DEAR and n_rows < FEW_ROWS else BATCH
 
 
 def triplets(n_rows: int, n_features: int) -> int:

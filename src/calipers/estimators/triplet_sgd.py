@@ -50,7 +50,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         fewer features at least 100,000, and at most 1,000,000 or 5e12 / X.size.
     batch_size : int or None, default=None
         Triplets in a batch (b); "sgd" and "as-sgd" always take one. None is 10, and 20 for fewer
-        than 2,000 labelled rows of more than 48 features.
+        than 2,000 labelled rows of more than 128 features.
     learning_rate : float, default=1.0
         Step size (eta).
     smoothness : float, default=3.0
