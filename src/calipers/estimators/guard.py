@@ -17,7 +17,6 @@ from calipers.triplets import Rows, nearest_same_and_other
 FEWEST_ROWS = 100  # fewer say too little
 MOST_ROWS = 5000  # more have enough to teach
 N_FOLDS = 3
-__all__ = ["FEWEST_ROWS", "MOST_ROWS", "N_FOLDS", "VOTES", "Wrong", "held_out"]
 
 
 class Learner(Protocol):

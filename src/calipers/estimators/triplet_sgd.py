@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from calipers import recipes
 from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators import defaults, guard, inputs
-from calipers.estimators.coordinates import KINDS, Coordinates, best_coordinates, coordinates
+from calipers.estimators.coordinates import KINDS, VOTES, Coordinates, best_coordinates, coordinates
 from calipers.estimators.from_triplets import TripletLearner
 from calipers.estimators.stages import Staged, shares
 from calipers.estimators.streams import StreamLearner
@@ -298,7 +298,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
             self.components_ = np.eye(d)
             self.notes_.append(
                 f"Of {n} rows, held out in turn, {wrong.learned} have mostly other classes among "
-                f"their {guard.VOTES} nearest under a metric learned from the rest, and "
+                f"their {VOTES} nearest under a metric learned from the rest, and "
                 f"{wrong.given} without: the metric is Euclidean (guard=False takes the learned "
                 "one)."
             )
