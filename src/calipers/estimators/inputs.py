@@ -118,7 +118,16 @@ def typical_far(X: npt.NDArray[Any], triplets: IndexArray) -> float:
     return squared
 
 
-def check_extent(X: npt.NDArray[Any], squared: float) -> None:
+def margin_unit(X: npt.NDArray[Any], triplets: IndexArray) -> float:
+    """The factor that turns squared lengths of X into the units of the margin."""
+    squared = typical_far(X, triplets)
+    if not squared:
+        return 1.0
+    _check_extent(X, squared)
+    return 1.0 / squared
+
+
+def _check_extent(X: npt.NDArray[Any], squared: float) -> None:
     """Raise if rows lie so much farther apart than usual that one metric cannot hold both."""
     extent = float(np.ptp(X.astype(np.float64, copy=False), axis=0).max())
     if extent > LARGEST_RATIO * squared**0.5:

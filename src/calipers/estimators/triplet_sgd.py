@@ -228,7 +228,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         accept_rng, pick_rng = rngs
         first = next(source.portions(LARGEST_PORTION))
         X, first = rows.local(first, n_columns=self._row_columns)
-        unit = self._unit(X, first)
+        unit = 1.0 if self.scale == "none" else inputs.margin_unit(X, first)
         recipe = self._recipe(X, first, unit, self._batch(rows), pick_rng)
         inputs.check_batches(type(self).__name__, len(source), recipe.batch_size)
         return Solver(recipe, X.shape[1], accept_rng=accept_rng, pick_rng=pick_rng, start=unit)
@@ -381,15 +381,6 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         if self.projection == "once":
             return OnlyOnce(unit=unit)
         return Never(float(self.radius) * unit) if self.projection == "never" else AtOnce()
-
-    def _unit(self, X: npt.NDArray[Any], triplets: IndexArray) -> float:
-        """The factor that turns squared lengths of X into the units of the margin."""
-        if self.scale == "none":
-            return 1.0
-        squared = inputs.typical_far(X, triplets)
-        if squared:
-            inputs.check_extent(X, squared)
-        return 1.0 / squared if squared else 1.0
 
     def _check_settings(self, rows: Rows) -> None:
         inputs.check_name(type(self).__name__, "method", self.method, ("auto", *METHODS))
