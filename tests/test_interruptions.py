@@ -82,6 +82,32 @@ def test_stopped_at_any_moment_of_writing(moment: str, name: str, tmp_path: Path
     assert load(path).n_features_in_ == 3
 
 
+DEAF = """
+import os, signal, time, weakref
+from calipers.commands.stopping import Terminated, terminable
+
+class Thing: pass
+
+thing = Thing()
+seen = weakref.ref(thing, lambda _: (os.kill(os.getpid(), signal.{signal}), time.sleep(0)))
+try:
+    with terminable():
+        del thing  # the signal comes in a callback, where an exception is only reported
+        time.sleep(30)
+        print("never heard")
+except KeyboardInterrupt as stop:
+    print(type(stop).__name__)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "stop"), [("SIGTERM", "Terminated"), ("SIGINT", "KeyboardInterrupt")]
+)
+def test_a_signal_that_comes_where_nothing_can_be_raised(name: str, stop: str) -> None:
+    done = run("-c", DEAF.replace("{signal}", name))
+    assert (done.stdout, done.stderr) == (f"{stop}\n", "")
+
+
 FIT = ("--label", "y", "--method", "as-sgd", "--triplets", "20000", "--quiet")
 
 

@@ -1,8 +1,15 @@
-"""How a command ends when it is told to."""
+"""How a command ends when it is told to.
+
+A handler of signals raises wherever the program happens to be. Where that is a callback of the
+interpreter (of a weak reference, of a garbage collection) the exception is reported as ignored
+and the program goes on, so the signal is sent again until it is heard.
+"""
 
 from __future__ import annotations
 
+import _thread
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +30,27 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 @contextmanager
+def _heard() -> Iterator[None]:
+    """Send a stop again that was raised where nothing can be raised, while this is open."""
+    told = sys.unraisablehook
+
+    def again(ignored: sys.UnraisableHookArgs) -> None:
+        if not isinstance(ignored.exc_value, KeyboardInterrupt):
+            told(ignored)
+            return
+        number = signal.SIGTERM if isinstance(ignored.exc_value, Terminated) else signal.SIGINT
+        later = threading.Timer(0.01, _thread.interrupt_main, (number,))
+        later.daemon = True
+        later.start()
+
+    sys.unraisablehook = again
+    try:
+        yield
+    finally:
+        sys.unraisablehook = told
+
+
+@contextmanager
 def terminable() -> Iterator[None]:
     """Let SIGTERM end the work as Ctrl-C does, while this is open."""
     if threading.current_thread() is not threading.main_thread():  # only it may set handlers
@@ -30,7 +58,8 @@ def terminable() -> Iterator[None]:
         return
     before = signal.signal(signal.SIGTERM, _terminate), signal.signal(signal.SIGINT, _interrupt)
     try:
-        yield
+        with _heard():
+            yield
     finally:
         signal.signal(signal.SIGTERM, before[0])
         signal.signal(signal.SIGINT, before[1])
