@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from types import SimpleNamespace
 
-from calipers.compiled import MARK, PARTS, forget_stale, sources_digest
+from calipers.compiled import MARK, PARTS, forget_stale, sources, sources_digest
 
 
 def kernel(folder: Path) -> SimpleNamespace:
@@ -42,7 +42,10 @@ def test_a_folder_that_cannot_be_written_is_left_alone(tmp_path: Path) -> None:
 def test_every_folder_of_compiled_code_is_asked_for() -> None:
     package = Path(__file__).parents[1] / "src" / "calipers"
     texts = {file: file.read_text() for file in package.rglob("*.py")}
-    folders = {file.parent.name for file, text in texts.items() if "njit(" in text}
+    marks = "njit(", "@kernel(", "@inner(", "@overload("
+    compiled = {file for file, text in texts.items() if any(mark in text for mark in marks)}
+    folders = {file.parent.name for file in compiled}
+    assert compiled <= set(sources())
     asking = {file.parent.name for file, text in texts.items() if "\nforget_stale(" in text}
     assert folders == asking == {"kernels", "triplets"}
 

@@ -49,3 +49,22 @@ def test_solve(d: int) -> None:
     assert cholesky.factors_of(M, 0.0, factors)
     cholesky.solve(factors, solution)
     np.testing.assert_allclose(M @ solution, x, rtol=1e-12)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 8, 11, 42, 96])
+def test_negative_eigenvalues_are_counted(d: int) -> None:
+    for below in range(min(d, 4) + 1):
+        values = np.linspace(0.5, 2.0, d)
+        values[:below] = -np.linspace(1e-3, 1.0, max(below, 1))[:below]
+        M, factors = with_spectrum(values), np.empty((d, d))
+        norm = float(np.linalg.norm(values))
+        assert cholesky.count_negative(M, 0.0, norm, factors) == below
+        assert cholesky.count_negative(M, 1.1, norm + 1.1, factors) == 0
+
+
+def test_pivots_that_vanish_or_grow_are_told() -> None:
+    factors = np.empty((2, 2))
+    nil, small = np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([[1e-9, 1.0], [1.0, 0.0]])
+    assert cholesky.count_negative(nil, 0.0, 1.0, factors) == -1
+    assert cholesky.count_negative(small, 0.0, 1.0, factors) == -1
+    assert cholesky.count_negative(small, 0.5, 1.0, factors) == 1

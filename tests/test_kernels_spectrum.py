@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from calipers.arrays import FloatArray
 from calipers.kernels import spectrum
-from calipers.kernels.lanczos import Product, lowest_pairs
+from calipers.kernels.lanczos import Goal, Product, lowest_pairs
 
 SIZES = [2, 5, 42, 96, 97, 130]
 
@@ -33,10 +33,9 @@ def lanczos(
     """Pairs trusted, the lowest value that is not (0 if none), values and vectors."""
     values, vectors = np.empty(room), np.empty((room, len(M)))
     norm, basis = float(np.linalg.norm(M)), np.empty((spectrum.MAX_STEPS + 1, len(M)))
-    below, accuracy = -spectrum.TINY * norm, spectrum.RESIDUAL * norm
-    found, rest = lowest_pairs(
-        Product(M), start, below, accuracy, spectrum.MAX_STEPS, values, vectors, basis
-    )
+    below = -spectrum.TINY * norm
+    goal = Goal(spectrum.RESIDUAL * norm, 0.0, spectrum.MAX_STEPS, spectrum.PATIENCE)
+    found, rest = lowest_pairs(Product(M), start, below, goal, values, vectors, basis)
     return found, rest if rest < below else 0.0, values[:found], vectors[:found]
 
 
@@ -52,6 +51,20 @@ def inverted(
     )
     np.testing.assert_array_equal(M, before)
     return found, rest, values[:found], vectors[:found]
+
+
+def unshifted(
+    M: FloatArray, start: FloatArray, room: int, removed: float
+) -> tuple[int, int, float, FloatArray, FloatArray]:
+    """The same by the inverse of M itself: before all else, how many pairs there are."""
+    d, norm = len(M), float(np.linalg.norm(M))
+    values, vectors = np.empty(room), np.empty((room, d))
+    basis, before = np.empty((spectrum.MAX_STEPS + 1, d)), M.copy()
+    most, found, rest = spectrum.seen_unshifted(
+        M, start, norm, removed, values, vectors, basis, np.empty((d, d))
+    )
+    np.testing.assert_array_equal(M, before)
+    return most, found, rest, values[:found], vectors[:found]
 
 
 def assert_negative_pairs(M: FloatArray, values: FloatArray, vectors: FloatArray) -> None:
@@ -136,6 +149,34 @@ def test_inverses_find_what_is_crowded(d: int) -> None:
         if rest == 0.0:
             break
     np.testing.assert_allclose(every, spectra[:4], atol=1e-13)
+
+
+@pytest.mark.parametrize("d", [1, 2, 5, 42, 96])
+@pytest.mark.parametrize("kind", SPECTRA)
+@pytest.mark.parametrize("length", [1e-8, 0.3, 30.0])
+def test_the_inverse_itself_is_right_or_gives_up(d: int, kind: str, length: float) -> None:
+    v = length * np.random.default_rng(d).standard_normal(d)
+    M = with_spectrum(SPECTRA[kind](d)) - np.outer(v, v)
+    most, found, rest, values, vectors = unshifted(M, v, 1, float(v @ v))
+    lowest, norm = np.linalg.eigvalsh(M)[0], float(np.linalg.norm(M))
+    assert found + (rest < 0.0) <= most
+    assert most == 1 or lowest > -1e-11 * norm
+    if found:
+        assert_negative_pairs(M, values, vectors)
+
+
+@pytest.mark.parametrize("d", [12, 42, 96])
+def test_the_inverse_itself_finds_all_where_none_is_much_nearer_to_zero(d: int) -> None:
+    values = np.concatenate([[-0.7, -0.2, -0.05], np.linspace(0.05, 2.0, d - 3)])
+    M, start = with_spectrum(values), np.random.default_rng(0).standard_normal(d)
+    most, found, rest, lowest, vectors = unshifted(M, start, 5, 1.0)
+    assert (most, found, rest) == (3, 3, 0.0)  # those nearest to zero come first
+    assert_negative_pairs(M, lowest[::-1], vectors[::-1])
+
+
+def test_pairs_are_not_sought_where_rounding_hides_their_number() -> None:
+    M = np.array([[1e-12, 1.0], [1.0, 0.0]])
+    assert unshifted(M, np.ones(2), 2, 1.0)[:3] == (2, 0, 0.0)
 
 
 def test_a_matrix_that_no_shift_makes_positive_is_given_up() -> None:

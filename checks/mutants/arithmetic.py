@@ -24,8 +24,8 @@ ARITHMETIC: tuple[Mutant, ...] = (
     ),
     Mutant(
         "kernels/algebra.py",
-        "out[t] = lengths[t] - out[t]",
-        "out[t] = out[t] - lengths[t]",
+        "far, product, 1.0, out",
+        "far, product, -1.0, out",
         "sign of the margin",
         _ALGEBRA,
     ),
@@ -48,19 +48,31 @@ ARITHMETIC: tuple[Mutant, ...] = (
     ),
     Mutant(
         "kernels/cholesky.py",
-        "if not row[k] > 0.0:",
-        "if row[k] == 0.0:",
+        "factorise(factors, 0.0)",
+        "factorise(factors, -np.inf)",
         "negative pivots pass",
         _CHOLESKY,
     ),
+    Mutant("kernels/cholesky.py", "out[i, i] += shift", "out[i, i] -= shift", "sign", _CHOLESKY),
     Mutant(
-        "kernels/cholesky.py", "factors[i, i] += shift", "factors[i, i] -= shift", "sign", _CHOLESKY
+        "kernels/cholesky.py",
+        "range(d - 1, whole - 1, -1)",
+        "range(d - 1, whole, -1)",
+        "off by one in solving",
+        _CHOLESKY,
     ),
     Mutant(
         "kernels/cholesky.py",
-        "range(d - 1, -1, -1)",
-        "range(d - 1, 0, -1)",
-        "off by one in solving",
+        "if largest <= GROWTH * norm else -1",
+        "if largest < np.inf else -1",
+        "pivots believed that have grown beyond measure",
+        _CHOLESKY,
+    ),
+    Mutant(
+        "kernels/cholesky.py",
+        "known[i - k] - near",
+        "known[i - k]",
+        "three of four rows are not solved for each other",
         _CHOLESKY,
     ),
     Mutant(

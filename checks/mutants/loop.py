@@ -73,7 +73,7 @@ LOOP: tuple[Mutant, ...] = (
     ),
     Mutant(
         "kernels/cone.py",
-        "if is_positive(M, 1e-12 * tally.norm, room.square):\n                break",
+        "if is_positive(M, NIL * tally.norm, square):\n                break",
         "if found >= 0:\n                break",
         "Lanczos believed without proof",
         _CONE,

@@ -22,17 +22,36 @@ MARK = "calipers-sources.sha256"
 PARTS = ("losses.py", "sampling.py", "steps.py", "schedules.py", "projections.py")
 
 
-def inner(*, fastmath: Collection[str] = ()) -> Callable[[Function], Function]:
+def kernel(
+    *, fastmath: Collection[str] = (), makes_arrays: bool = False, **more: bool
+) -> Callable[[Function], Function]:
+    """Compile a function.
+
+    One that makes no arrays does not count references to the parts of arrays it looks at: to
+    count one up and down again takes as long as a dozen multiplications. (Where it makes one
+    after all, compiling fails and says so.)
+    """
+    options: dict[str, Any] = {"_nrt": makes_arrays, **more}
+    compiler: Callable[[Function], Function] = jit(
+        cache=True, nogil=True, fastmath=set(fastmath), **options
+    )
+    return compiler
+
+
+def inner(
+    *, fastmath: Collection[str] = (), makes_arrays: bool = False
+) -> Callable[[Function], Function]:
     """Compile a function that only compiled code calls.
 
     A way in from Python would take longer to compile than many a function itself, and again
     with each of its callers.
     """
-    options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    compiler: Callable[[Function], Function] = jit(
-        cache=True, nogil=True, fastmath=set(fastmath), **options
+    return kernel(
+        fastmath=fastmath,
+        makes_arrays=makes_arrays,
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
     )
-    return compiler
 
 
 def forget_stale(kernel: Any) -> None:
@@ -54,12 +73,14 @@ def forget_stale(kernel: Any) -> None:
         Path(beside.name).replace(mark)
 
 
+def sources() -> list[Path]:
+    """All that goes into compiled code: every kernel, loss, policy and step."""
+    files = sorted(Path(__file__).parent.rglob("*.py"))
+    marks = b"numba", b"calipers.compiled import"
+    return [f for f in files if f.name in PARTS or any(mark in f.read_bytes() for mark in marks)]
+
+
 @cache
 def sources_digest() -> str:
-    """Digest of all that goes into compiled code: every kernel, loss, policy and step."""
-    digest = sha256()
-    for file in sorted(Path(__file__).parent.rglob("*.py")):
-        text = file.read_bytes()
-        if b"numba" in text or file.name in PARTS:
-            digest.update(text)
-    return digest.hexdigest()
+    """Digest of all that goes into compiled code."""
+    return sha256(b"".join(file.read_bytes() for file in sources())).hexdigest()

@@ -260,6 +260,7 @@ class Solver:
             product=np.empty((self._max_rows, d)),
             square=np.empty((d, d)),
             basis=np.empty((min(d, MAX_STEPS) + 1, d)),
+            start=np.empty(d),
             far=np.empty((b, d)),
             near=np.empty((b, d)),
             slopes=np.empty(b),

@@ -8,15 +8,17 @@ every time), never NaN or infinity to be assumed away.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from calipers.arrays import FloatArray, IndexArray
+from calipers.compiled import inner, kernel
 
 REORDER = {"reassoc", "contract", "nsz"}
+Four = tuple[float, float, float, float]
+FourRows = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 BY_HAND = 16_384  # multiplications below which a plain loop beats a call to BLAS
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def dot(a: FloatArray, b: FloatArray) -> float:
     """Inner product of two short vectors."""
     total = 0.0
@@ -25,7 +27,48 @@ def dot(a: FloatArray, b: FloatArray) -> float:
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@inner(fastmath=REORDER)
+def subtract(x: FloatArray, c: float, row: FloatArray) -> None:
+    """``x -= c * row``; its own function, so that no index can be negative."""
+    for j in range(x.size):
+        x[j] -= c * row[j]
+
+
+@inner()
+def four(A: FloatArray, k: int, first: int) -> FourRows:
+    """Rows k to k + 3, each from its element number ``first`` on."""
+    return A[k, first:], A[k + 1, first:], A[k + 2, first:], A[k + 3, first:]
+
+
+@inner(fastmath=REORDER)
+def subtract_four(x: FloatArray, c: Four, rows: FourRows) -> None:
+    """``x -= c @ rows`` for four rows, in one pass over x."""
+    c0, c1, c2, c3 = c
+    r0, r1, r2, r3 = rows
+    for j in range(x.size):
+        x[j] -= (c0 * r0[j] + c1 * r1[j]) + (c2 * r2[j] + c3 * r3[j])
+
+
+@inner(fastmath=REORDER)
+def dot_four(rows: FourRows, x: FloatArray) -> Four:
+    """``rows @ x`` for four rows, in one pass over x."""
+    p0, p1, p2, p3 = 0.0, 0.0, 0.0, 0.0
+    r0, r1, r2, r3 = rows
+    for j in range(x.size):
+        p0 += r0[j] * x[j]
+        p1 += r1[j] * x[j]
+        p2 += r2[j] * x[j]
+        p3 += r3[j] * x[j]
+    return p0, p1, p2, p3
+
+
+@inner(makes_arrays=True)
+def write_product(A: FloatArray, B: FloatArray, out: FloatArray) -> None:
+    """``out = A @ B``, by BLAS."""
+    np.dot(A, B, out)
+
+
+@kernel(fastmath=REORDER)
 def gather(X: FloatArray, triplets: IndexArray, far: FloatArray, near: FloatArray) -> None:
     """Write ``x_i - x_k`` to ``far`` and ``x_i - x_j`` to ``near`` for triplets (i, j, k)."""
     for t in range(len(triplets)):
@@ -35,7 +78,7 @@ def gather(X: FloatArray, triplets: IndexArray, far: FloatArray, near: FloatArra
             near[t, a] = np.float64(X[i, a]) - np.float64(X[j, a])
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def outer_norms(far: FloatArray, near: FloatArray, norms: FloatArray) -> None:
     """Frobenius norm of ``far far' - near near'`` for every row."""
     for t in range(len(far)):
@@ -47,12 +90,12 @@ def outer_norms(far: FloatArray, near: FloatArray, norms: FloatArray) -> None:
         norms[t] = np.sqrt(max(0.0, far2 * far2 + near2 * near2 - 2.0 * cross * cross))
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def multiply(rows: FloatArray, M: FloatArray, product: FloatArray) -> None:
     """``product = rows @ M``."""
     n, d = rows.shape
     if n * d * d >= BY_HAND:
-        np.dot(rows, M, product)
+        write_product(rows, M, product)
         return
     for t in range(n):
         out = product[t]
@@ -64,34 +107,36 @@ def multiply(rows: FloatArray, M: FloatArray, product: FloatArray) -> None:
                 out[j] += factor * M[i, j]
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
-def squared_lengths(M: FloatArray, rows: FloatArray, product: FloatArray, out: FloatArray) -> None:
-    """``x' M x`` for every row x; ``product`` is room for ``rows @ M``."""
+@kernel(fastmath=REORDER)
+def add_squared_lengths(
+    M: FloatArray, rows: FloatArray, product: FloatArray, sign: float, out: FloatArray
+) -> None:
+    """Add ``sign * x' M x`` for every row x to out; ``product`` is room for ``rows @ M``."""
     n, d = rows.shape
     if n * d * d < BY_HAND:
         for t in range(n):
-            out[t] = 0.0
+            squared = 0.0
             for a in range(d):
-                out[t] += rows[t, a] * dot(M[a], rows[t])
+                squared += rows[t, a] * dot(M[a], rows[t])
+            out[t] += sign * squared
         return
-    np.dot(rows, M, product[:n])
+    write_product(rows, M, product[:n])
     for t in range(n):
-        out[t] = dot(rows[t], product[t])
+        out[t] += sign * dot(rows[t], product[t])
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def margins(
     M: FloatArray, far: FloatArray, near: FloatArray, product: FloatArray, out: FloatArray
 ) -> None:
     """``far' M far - near' M near`` for every row."""
-    squared_lengths(M, near, product, out)
-    lengths = np.empty(len(far))
-    squared_lengths(M, far, product, lengths)
-    for t in range(len(far)):
-        out[t] = lengths[t] - out[t]
+    for t in range(len(out)):
+        out[t] = 0.0
+    add_squared_lengths(M, far, product, 1.0, out)
+    add_squared_lengths(M, near, product, -1.0, out)
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def gradient_norm(far: FloatArray, near: FloatArray, slopes: FloatArray) -> float:
     """Frobenius norm of ``mean(slope * (near near' - far far'))`` from a Gram matrix."""
     b = slopes.size
@@ -107,32 +152,54 @@ def gradient_norm(far: FloatArray, near: FloatArray, slopes: FloatArray) -> floa
     return float(np.sqrt(max(0.0, squared)) / b)
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def add_outer_products(
     M: FloatArray, vectors: FloatArray, signs: FloatArray, total: FloatArray, weight: float
 ) -> float:
     """``total += weight * M``, then ``M += sum(sign * v v')``; returns ``sum(M**2)``.
 
-    Entry (i, j) takes the same products in the same order as (j, i), so that M stays
-    symmetric to the last bit.
+    Entry (i, j) takes the same products in the same order as (j, i), and no compiler may
+    change that, so that M stays symmetric to the last bit.
     """
     squared = 0.0
-    d = len(M)
+    d, rank = len(M), len(signs)
+    whole = rank - rank % 4
     for i in range(d):
         row = M[i]
         if weight != 0.0:
             for j in range(d):
                 total[i, j] += weight * row[j]
-        for k in range(len(signs)):
-            factor = signs[k] * vectors[k, i]
-            if factor != 0.0:
-                for j in range(d):
-                    row[j] += factor * vectors[k, j]
+        for k in range(0, whole, 4):
+            c = (
+                signs[k] * vectors[k, i],
+                signs[k + 1] * vectors[k + 1, i],
+                signs[k + 2] * vectors[k + 2, i],
+                signs[k + 3] * vectors[k + 3, i],
+            )
+            _add_four(row, c, four(vectors, k, 0))
+        for k in range(whole, rank):
+            _add(row, signs[k] * vectors[k, i], vectors[k])
         squared += dot(row, row)
     return squared
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@inner()
+def _add(x: FloatArray, c: float, row: FloatArray) -> None:
+    """``x += c * row``, rounded after every operation."""
+    for j in range(x.size):
+        x[j] += c * row[j]
+
+
+@inner()
+def _add_four(x: FloatArray, c: Four, rows: FourRows) -> None:
+    """``x += c @ rows`` for four rows, rounded after every operation, in this order."""
+    c0, c1, c2, c3 = c
+    r0, r1, r2, r3 = rows
+    for j in range(x.size):
+        x[j] += (c0 * r0[j] + c1 * r1[j]) + (c2 * r2[j] + c3 * r3[j])
+
+
+@kernel(fastmath=REORDER, makes_arrays=True)
 def carry(
     far: FloatArray, near: FloatArray, vectors: FloatArray, signs: FloatArray, margins: FloatArray
 ) -> None:

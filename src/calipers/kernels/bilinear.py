@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.compiled import forget_stale, inner
+from calipers.compiled import forget_stale, inner, kernel
 from calipers.kernels.algebra import BY_HAND, REORDER, dot, multiply
 
 NIL = 1e-10  # a loss below this share of what the score is made of is rounding
@@ -28,7 +27,7 @@ class Block(NamedTuple):
     steps: FloatArray  # (n,), written: tau, 0 where there was no update
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def gather_rows(
     X: FloatArray, triplets: IndexArray, anchors: FloatArray, differences: FloatArray
 ) -> None:
@@ -40,7 +39,7 @@ def gather_rows(
             differences[t, a] = np.float64(X[j, a]) - np.float64(X[k, a])
 
 
-@njit(cache=True, nogil=True)
+@kernel(makes_arrays=True)
 def scores_of(W: FloatArray, anchors: FloatArray, differences: FloatArray, out: FloatArray) -> None:
     """``p'Wz`` for every triplet."""
     product = np.empty(anchors.shape)
@@ -49,7 +48,7 @@ def scores_of(W: FloatArray, anchors: FloatArray, differences: FloatArray, out: 
         out[t] = dot(product[t], differences[t])
 
 
-@njit(cache=True, nogil=True)
+@kernel(makes_arrays=True)
 def walk_bilinear(W: FloatArray, block: Block, aggressiveness: float, span: int) -> None:
     """Walk through a block, computing scores for ``span`` triplets at a time.
 
@@ -90,7 +89,7 @@ def _walk_span(
     return count
 
 
-@inner(fastmath=REORDER)
+@inner(fastmath=REORDER, makes_arrays=True)
 def _change(W: FloatArray, P: FloatArray, Z: FloatArray, steps: FloatArray, count: int) -> None:
     """``W += sum(tau p z')``."""
     d = len(W)

@@ -10,7 +10,13 @@ from calipers.arrays import FloatArray
 from calipers.compiled import inner
 from calipers.kernels.algebra import REORDER, add_outer_products, dot
 from calipers.kernels.cholesky import SMALL, is_positive
-from calipers.kernels.spectrum import all_negative, seen_directly, seen_inverted
+from calipers.kernels.spectrum import (
+    NIL,
+    all_negative,
+    seen_directly,
+    seen_inverted,
+    seen_unshifted,
+)
 from calipers.kernels.state import Iterate, Room
 
 UNSEEN = 1e-5  # share of the norm that a negative eigenvalue not seen by Lanczos may have
@@ -25,13 +31,14 @@ def project_at_once(iterate: Iterate, room: Room, rank: int) -> int:
     """
     M, tally = iterate.M, iterate.tally[0]
     change(iterate, room, rank)
-    subtracted, start, removed = subtracted_by(room, rank)
+    subtracted, removed = subtracted_by(room, rank)
     tally.floor -= removed
     found = 0
     if tally.floor < 0.0 and not stays_positive(M, tally, room, removed):
         new = slice(rank, rank + subtracted)
         vectors, signs = room.vectors[new], room.signs[new]
-        found = _cut_off(M, start, tally, room.values[:subtracted], vectors, signs, room)
+        values = room.values[:subtracted]
+        found = _cut_off(M, room.start, removed, tally, values, vectors, signs, room)
         tally.floor, tally.steady = 0.0, 1 if found == 0 else 0
         tally.projections += found > 0
         tally.negatives += found
@@ -51,9 +58,11 @@ def change(iterate: Iterate, room: Room, rank: int) -> None:
 
 
 @inner(fastmath=REORDER)
-def subtracted_by(room: Room, rank: int) -> tuple[int, FloatArray, float]:
-    """How many directions are subtracted, their sum, and the most they take from M."""
-    start = np.zeros(room.vectors.shape[1])
+def subtracted_by(room: Room, rank: int) -> tuple[int, float]:
+    """How many directions are subtracted, and the most they take from M; their sum is kept."""
+    start = room.start
+    for i in range(start.size):
+        start[i] = 0.0
     count, removed = 0, 0.0
     for k in range(rank):
         if room.signs[k] < 0.0:
@@ -61,7 +70,7 @@ def subtracted_by(room: Room, rank: int) -> tuple[int, FloatArray, float]:
             removed += dot(room.vectors[k], room.vectors[k])
             for i in range(start.size):
                 start[i] += room.vectors[k, i]
-    return count, start, removed
+    return count, removed
 
 
 @inner()
@@ -69,10 +78,10 @@ def stays_positive(M: FloatArray, tally: Any, room: Room, removed: float) -> boo
     """Whether M is positive definite still, by a Cholesky factorisation.
 
     After a few successes ``M - shift * I`` is tried, which, if it is positive too, is a
-    floor that spares the next few steps the factorisation. Of a large matrix, whose steps
-    mostly leave the cone, it is asked only after a step that did not.
+    floor that spares the next few steps the factorisation. After a step that left the cone
+    it is not asked: the next one mostly does so too.
     """
-    if len(M) > SMALL and tally.steady <= 0:
+    if tally.steady == 0:
         return False
     if tally.steady >= 2:
         shift = 8.0 * removed
@@ -92,6 +101,7 @@ def stays_positive(M: FloatArray, tally: Any, room: Room, removed: float) -> boo
 def _cut_off(
     M: FloatArray,
     start: FloatArray,
+    removed: float,
     tally: Any,
     values: FloatArray,
     vectors: FloatArray,
@@ -101,20 +111,26 @@ def _cut_off(
     """Cut off the negative eigenvalues of M, of which there are at most ``len(values)``.
 
     Adds ``|value| q q'`` for every negative pair; ``vectors`` holds ``sqrt(|value|) q``.
-    Fewer than could be are believed only if a Cholesky factorisation agrees; else there
-    are more, so small that the Lanczos process has not met them.
+    Fewer than could be are believed only if a factorisation agrees; else there are more, so
+    small that the Lanczos process has not met them.
     """
-    found, rest = seen_directly(M, start, tally.norm, values, vectors, room.basis)
+    most, basis, square = values.size, room.basis, room.square
+    if len(M) <= SMALL:
+        most, found, rest = seen_unshifted(
+            M, start, tally.norm, removed, values, vectors, basis, square
+        )
+    else:
+        found, rest = seen_directly(M, start, tally.norm, values, vectors, basis)
     _lift(M, tally, values[:found], vectors[:found], signs[:found])
     attempts = ATTEMPTS
-    while found < values.size and attempts >= 0:
+    while found < most and attempts >= 0:
         if rest == 0.0:
-            if is_positive(M, 1e-12 * tally.norm, room.square):
+            if is_positive(M, NIL * tally.norm, square):
                 break
             rest = -UNSEEN * tally.norm
-        v, q = values[found:], vectors[found:]
+        v, q = values[found:most], vectors[found:most]
         if attempts > 0:
-            more, rest = seen_inverted(M, start, tally.norm, rest, v, q, room.basis, room.square)
+            more, rest = seen_inverted(M, start, tally.norm, rest, v, q, basis, square)
             attempts = attempts - 1 if more > 0 else 0
         else:
             more = all_negative(M, tally.norm, v, q)

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.compiled import forget_stale, inner
+from calipers.compiled import forget_stale, inner, kernel
 from calipers.kernels.algebra import REORDER
 
 _CHUNK = 32  # coordinates summed before looking whether that is enough
 
 
-@njit(cache=True, nogil=True)
+@kernel(makes_arrays=True)
 def columns_below(
     bounds: npt.NDArray[np.float32], limits: npt.NDArray[np.float32], own: IndexArray
 ) -> tuple[IndexArray, npt.NDArray[np.int32]]:
@@ -77,7 +76,7 @@ def squared_distance_below(Z: FloatArray, i: int, j: int, limit: float) -> float
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def measure_targets(Z: FloatArray, targets: IndexArray, first: int, radii: FloatArray) -> None:
     """Write ``1 + |z_i - z_j|^2`` for the targets j of rows ``first, ...``; 0 for none."""
     for i in range(first, first + len(radii)):
@@ -86,7 +85,7 @@ def measure_targets(Z: FloatArray, targets: IndexArray, first: int, radii: Float
             radii[i - first, t] = 1.0 + squared_distance(Z, i, j) if j >= 0 else 0.0
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@kernel(fastmath=REORDER, makes_arrays=True)
 def weigh(
     rows: tuple[FloatArray, FloatArray],
     targets: IndexArray,

@@ -1,8 +1,8 @@
 """The Lanczos process: the lowest eigenpairs of a symmetric operator, seen from a vector.
 
-The operator is a matrix (`Product`) or minus the inverse of a positive definite one
-(`Inverse`), whose lowest eigenpairs are far apart where those of the matrix itself are
-crowded; ``apply`` is resolved from its type when compiling.
+The operator is a matrix (`Product`) or its inverse, or minus that (`Inverse`), whose lowest
+eigenpairs are far apart where those of the matrix itself are crowded; ``apply`` is resolved
+from its type when compiling.
 """
 
 from __future__ import annotations
@@ -10,20 +10,38 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 
 from calipers.arrays import FloatArray
-from calipers.compiled import inner
-from calipers.kernels.algebra import REORDER, dot
+from calipers.compiled import inner, kernel
+from calipers.kernels.algebra import (
+    REORDER,
+    Four,
+    FourRows,
+    dot,
+    dot_four,
+    four,
+    subtract,
+    subtract_four,
+    write_product,
+)
 from calipers.kernels.cholesky import solve
 from calipers.kernels.tridiagonal import below_all, count_below, nth_lowest
 
 FIRST_CHECK = 6  # steps before the first look at the residuals
 APART = 1e-10  # largest inner product of two unit eigenvectors that counts as none
-PATIENCE = 24  # steps after which what is worth finding has shown itself
 HOPELESS = 1e8  # a residual this many times too large by then will take too long
 HALF_IS_FASTER = 400  # size from which memory, not arithmetic, limits a product
+
+
+class Goal(NamedTuple):
+    """The largest residual that is trusted (the larger of the two), and how long to go on."""
+
+    absolute: float
+    relative: float  # as a share of the eigenvalue
+    steps: int  # at most
+    patience: int  # steps after which what is worth finding has shown itself
 
 
 class Product(NamedTuple):
@@ -33,9 +51,10 @@ class Product(NamedTuple):
 
 
 class Inverse(NamedTuple):
-    """Minus the inverse of the matrix that `calipers.kernels.cholesky.factorise` took."""
+    """The inverse of the matrix that `calipers.kernels.cholesky.factorise` took, or minus it."""
 
     factors: FloatArray
+    sign: float
 
 
 def apply(operator: Any, x: FloatArray, out: FloatArray) -> None:
@@ -50,26 +69,28 @@ def _apply(operator: Any, x: Any, out: Any) -> Any:
         return lambda operator, x, out: _times(operator.M, x, out)
     if isinstance(operator, types.BaseNamedTuple) and kind is Inverse:
 
-        def minus_inverse(operator: Any, x: Any, out: Any) -> Any:
+        def inverse(operator: Any, x: Any, out: Any) -> Any:
             for i in range(x.size):
-                out[i] = -x[i]
+                out[i] = operator.sign * x[i]
             solve(operator.factors, out)
 
-        return minus_inverse
+        return inverse
     return None
 
 
 @inner(fastmath=REORDER)
-def _two_rows(
-    a: FloatArray, b: FloatArray, x: FloatArray, out: FloatArray, x_a: float, x_b: float
-) -> tuple[float, float]:
-    """``out += x_a * a + x_b * b``; returns ``a @ x`` and ``b @ x``."""
-    a_x, b_x = 0.0, 0.0
+def _both_ways(rows: FourRows, x: FloatArray, weights: Four, out: FloatArray) -> Four:
+    """``out += weights @ rows`` for four rows; returns ``rows @ x``."""
+    p0, p1, p2, p3 = 0.0, 0.0, 0.0, 0.0
+    w0, w1, w2, w3 = weights
+    r0, r1, r2, r3 = rows
     for j in range(x.size):
-        a_x += a[j] * x[j]
-        b_x += b[j] * x[j]
-        out[j] += x_a * a[j] + x_b * b[j]
-    return a_x, b_x
+        p0 += r0[j] * x[j]
+        p1 += r1[j] * x[j]
+        p2 += r2[j] * x[j]
+        p3 += r3[j] * x[j]
+        out[j] += (w0 * r0[j] + w1 * r1[j]) + (w2 * r2[j] + w3 * r3[j])
+    return p0, p1, p2, p3
 
 
 @inner()
@@ -77,16 +98,19 @@ def _times(M: FloatArray, x: FloatArray, out: FloatArray) -> None:
     """``out = M @ x`` for a symmetric M; a large one is read by its upper half only."""
     d = len(M)
     if d < HALF_IS_FASTER:
-        np.dot(M, x, out)
+        write_product(M, x, out)
         return
-    out[:] = 0.0
-    for i in range(0, d - 1, 2):
-        k = i + 1
-        upper = _two_rows(M[i, i + 2 :], M[k, i + 2 :], x[i + 2 :], out[i + 2 :], x[i], x[k])
-        out[i] += upper[0] + M[i, i] * x[i] + M[i, k] * x[k]
-        out[k] += upper[1] + M[i, k] * x[i] + M[k, k] * x[k]
-    if d % 2 == 1:
-        out[d - 1] += M[d - 1, d - 1] * x[d - 1]
+    whole = d - d % 4
+    for i in range(d):
+        out[i] = 0.0
+    for k in range(0, whole, 4):
+        last = k + 4
+        weights = x[k], x[k + 1], x[k + 2], x[k + 3]
+        beyond = _both_ways(four(M, k, last), x[last:], weights, out[last:])
+        for i in range(k, last):
+            out[i] += beyond[i - k] + dot(M[i, k:last], x[k:last])
+    for i in range(whole, d):
+        out[i] += dot(M[i, whole:], x[whole:])
 
 
 @inner(fastmath=REORDER)
@@ -96,13 +120,13 @@ def _remove_components(basis: FloatArray, n: int, x: FloatArray) -> float:
     A second pass follows where the first took away most of x, for then rounding has
     put something back.
     """
-    before = dot(x, x)
+    before, whole = dot(x, x), n - n % 4
     for _ in range(3):
-        for k in range(n - 1, -1, -1):
-            row = basis[k]
-            overlap = dot(row, x)
-            for i in range(x.size):
-                x[i] -= overlap * row[i]
+        for k in range(0, whole, 4):
+            rows = four(basis, k, 0)
+            subtract_four(x, dot_four(rows, x), rows)
+        for k in range(whole, n):
+            subtract(x, dot(basis[k], x), basis[k])
         after = dot(x, x)
         if after > 0.5 * before:
             break
@@ -150,28 +174,27 @@ def _is_apart(vectors: FloatArray, k: int) -> bool:
     return largest <= APART
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@kernel(fastmath=REORDER, makes_arrays=True)
 def lowest_pairs(
     operator: Any,
     start: FloatArray,
     below: float,
-    accuracy: float,
-    limit: int,
+    goal: Goal,
     values: FloatArray,
     vectors: FloatArray,
     basis: FloatArray,
 ) -> tuple[int, float]:
     """Eigenpairs with values under ``below``, lowest first: how many, and what is left.
 
-    A pair is trusted when its residual is at most ``accuracy``. The process ends when all
-    in sight are trusted, after ``limit`` steps, or when that looks out of reach; then the
+    A pair is trusted when its residual is no larger than that allows. The process ends when all
+    in sight are trusted, after so many steps, or when that looks out of reach; then the
     lowest value in sight that is not trusted is returned, else ``below``.
 
     Writes at most ``len(values)`` eigenvalues and, row by row, unit eigenvectors.
     ``basis`` is room for at least two vectors; the more, the more steps.
     """
     d = start.size
-    limit = min(limit, d, len(basis) - 1)
+    limit = min(goal.steps, d, len(basis) - 1)
     alpha, beta, ritz = np.empty(limit), np.empty(limit), np.empty((3, limit))
     length = np.sqrt(dot(start, start))
     if not length > 0.0:
@@ -182,16 +205,16 @@ def lowest_pairs(
         apply(operator, basis[step], basis[step + 1])
         _orthogonalise(basis, step, alpha, beta)
         n = step + 1
-        exhausted = n == d or beta[step] <= 0.01 * accuracy
+        exhausted = n == d or beta[step] <= 0.01 * goal.absolute
         last = exhausted or n == limit
         if last or (n >= FIRST_CHECK and (n - FIRST_CHECK) % 3 == 0):
-            in_sight, residual = _last_in_sight(alpha, beta, n, below, accuracy, values.size, ritz)
-            if n >= PATIENCE and limit < d:
-                last = last or in_sight == 0 or residual > HOPELESS * accuracy
-            if last or (in_sight > 0 and residual <= accuracy):
-                trusted = np.inf if exhausted else accuracy
+            in_sight, excess = _last_in_sight(alpha, beta, n, below, goal, values.size, ritz)
+            if n >= goal.patience and limit < d:
+                last = last or in_sight == 0 or excess > HOPELESS
+            if last or (in_sight > 0 and excess <= 1.0):
+                most = np.inf if exhausted else 1.0
                 found, rest = _trusted(
-                    alpha, beta, n, in_sight, below, accuracy, trusted, values, vectors, basis
+                    alpha, beta, n, in_sight, below, goal, most, values, vectors, basis, ritz
                 )
                 if last or rest == below or found == values.size:
                     return found, rest
@@ -206,17 +229,24 @@ def _last_in_sight(
     beta: FloatArray,
     n: int,
     below: float,
-    accuracy: float,
+    goal: Goal,
     most: int,
     ritz: FloatArray,
 ) -> tuple[int, float]:
-    """How many values are under ``below``, and the residual of the last that is wanted."""
+    """How many values are under ``below``, and the excess of the last that is wanted."""
     in_sight = count_below(alpha, beta, n, below)
     if in_sight == 0:
         return 0, 0.0
-    low, digits = below_all(alpha, beta, n), 0.01 * accuracy
-    nth_lowest(alpha, beta, n, min(in_sight, most) - 1, low, below, digits, ritz[0], ritz[1:])
-    return in_sight, beta[n - 1] * abs(ritz[0, n - 1])
+    low, digits = below_all(alpha, beta, n), 0.01 * goal.absolute
+    nth = min(in_sight, most) - 1
+    value = nth_lowest(alpha, beta, n, nth, low, below, digits, ritz[0], ritz[1:])
+    return in_sight, _excess(beta[n - 1] * ritz[0, n - 1], value, goal)
+
+
+@inner()
+def _excess(residual: float, value: float, goal: Goal) -> float:
+    """The residual of a pair as a multiple of the largest that is trusted."""
+    return abs(residual) / max(goal.absolute, goal.relative * abs(value))
 
 
 @inner()
@@ -226,20 +256,21 @@ def _trusted(
     n: int,
     in_sight: int,
     below: float,
-    accuracy: float,
-    trusted: float,
+    goal: Goal,
+    most: float,
     values: FloatArray,
     vectors: FloatArray,
     basis: FloatArray,
+    ritz: FloatArray,
 ) -> tuple[int, float]:
-    """The pairs with residuals of at most ``trusted``, up to the first without; its value."""
-    ritz = np.empty((3, n))
-    low, digits = below_all(alpha, beta, n), 0.01 * accuracy
+    """The pairs with an excess of at most ``most``, up to the first without; its value."""
+    low, digits = below_all(alpha, beta, n), 0.01 * goal.absolute
     for k in range(in_sight):
         value = nth_lowest(alpha, beta, n, k, low, below, digits, ritz[0], ritz[1:])
-        if k == values.size or beta[n - 1] * abs(ritz[0, n - 1]) > trusted:
+        excess = _excess(beta[n - 1] * ritz[0, n - 1], value, goal)
+        if k == values.size or excess > most:
             return k, value
-        _combine(ritz[0], basis, vectors[k])
+        _combine(ritz[0, :n], basis, vectors[k])
         if not _is_apart(vectors, k):
             return k, value
         values[k] = value

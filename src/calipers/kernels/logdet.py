@@ -15,10 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.compiled import forget_stale, inner
+from calipers.compiled import forget_stale, inner, kernel
 from calipers.kernels.algebra import BY_HAND, REORDER, dot, multiply
 from calipers.kernels.parts import shrinkage
 
@@ -41,7 +40,7 @@ class Room(NamedTuple):
     coefficients: FloatArray  # (m,): c
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def move_by_pairs(A: FloatArray, pairs: Pairs, step: Any, room: Room) -> None:
     """Let every pair move A in turn; A stays symmetric to the last bit."""
     n, size = len(pairs.signs), len(room.product)
@@ -84,7 +83,7 @@ def _move_by_block(
     return count
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@kernel(fastmath=REORDER, makes_arrays=True)
 def subtract_outer_products(
     A: FloatArray, directions: FloatArray, coefficients: FloatArray
 ) -> None:

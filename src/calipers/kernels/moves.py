@@ -18,9 +18,9 @@ from calipers.compiled import inner
 from calipers.kernels.algebra import REORDER, add_outer_products, dot
 from calipers.kernels.cholesky import is_positive
 from calipers.kernels.cone import change, project_at_once, stays_positive, subtracted_by
-from calipers.kernels.lanczos import Product, lowest_pairs
+from calipers.kernels.lanczos import Goal, Product, lowest_pairs
 from calipers.kernels.parts import rate
-from calipers.kernels.spectrum import MAX_STEPS, RESIDUAL, TINY
+from calipers.kernels.spectrum import MAX_STEPS, PATIENCE, RESIDUAL, TINY
 from calipers.kernels.state import Iterate, Room, Step
 from calipers.projections import AtOnce, Never, OnlyOnce
 
@@ -44,9 +44,9 @@ def _move(rule: Any, iterate: Any, step: Any, room: Any, rank: Any) -> Any:
     if _is(rule, AtOnce):
         return lambda rule, iterate, step, room, rank: project_at_once(iterate, room, rank)
     if _is(rule, OnlyOnce):
-        return _penalise
+        return lambda rule, iterate, step, room, rank: _penalise(rule, iterate, step, room, rank)
     if _is(rule, Never):
-        return _mix
+        return lambda rule, iterate, step, room, rank: _mix(rule, iterate, step, room, rank)
     return None
 
 
@@ -57,6 +57,7 @@ def _stands_still(rule: Any) -> Any:
     return lambda rule: False
 
 
+@inner(makes_arrays=True)
 def _penalise(rule: Any, iterate: Iterate, step: Step, room: Room, rank: int) -> int:
     """`OnlyOnce`: beside the gradient's, a step up along the lowest eigenvector of M."""
     M, tally, lowest = iterate.M, iterate.tally[0], iterate.memory[0]
@@ -70,7 +71,8 @@ def _penalise(rule: Any, iterate: Iterate, step: Step, room: Room, rank: int) ->
     tally.dual = (1.0 - rule.damping) * tally.dual + pull / rule.unit
     change(iterate, room, rank)
     tally.rank += rank
-    _, start, removed = subtracted_by(room, rank)
+    start = room.start
+    _, removed = subtracted_by(room, rank)
     tally.floor -= removed
     if tally.floor < 0.0 and not stays_positive(M, tally, room, removed):
         start += lowest * np.sqrt(max(0.0, -tally.lowest))
@@ -83,6 +85,7 @@ def _penalise(rule: Any, iterate: Iterate, step: Step, room: Room, rank: int) ->
     return rank
 
 
+@inner(makes_arrays=True)
 def _mix(rule: Any, iterate: Iterate, step: Step, room: Room, rank: int) -> int:
     """`Never`: add to the sum of gradients, then step towards its lowest eigenvector."""
     tally = iterate.tally[0]
@@ -109,7 +112,7 @@ def _mix(rule: Any, iterate: Iterate, step: Step, room: Room, rank: int) -> int:
     return rank
 
 
-@inner(fastmath=REORDER)
+@inner(fastmath=REORDER, makes_arrays=True)
 def _lowest_pair(
     M: FloatArray, start: FloatArray, below: float, norm: float, room: Room, q: FloatArray
 ) -> float:
@@ -122,10 +125,8 @@ def _lowest_pair(
     bit = 0.3 * np.sqrt((dot(start, start) + 1e-300) / len(M))
     for i in range(len(M)):
         start[i] += bit * np.cos(1.7 * i * i + 0.5)
-    accuracy = RESIDUAL * norm
-    found, rest = lowest_pairs(
-        Product(M), start, below, accuracy, MAX_STEPS, values, vectors, room.basis
-    )
+    goal = Goal(RESIDUAL * norm, 0.0, MAX_STEPS, PATIENCE)
+    found, rest = lowest_pairs(Product(M), start, below, goal, values, vectors, room.basis)
     if found == 0 and rest == below and is_positive(M, -10.0 * below, room.square):
         return 0.0
     if found == 0:

@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from calipers.kernels.algebra import gradient_norm
+from calipers.kernels.algebra import dot, gradient_norm
 from calipers.losses import Hinge, SmoothHinge
 from calipers.sampling import ByGradientNorm, ByRunningNorm, BySlope, EveryBatch
 from calipers.schedules import Constant, Shrinking
@@ -126,7 +126,7 @@ def _probability(policy: Any, slopes: Any, norms: Any, far: Any, near: Any, unif
         ) -> Any:
             if policy.largest <= 0.0:
                 return 0.0
-            bound = (1.0 + 1e-9) * np.dot(slopes, norms) / slopes.size
+            bound = (1.0 + 1e-9) * dot(slopes, norms) / slopes.size
             if uniform * policy.largest >= bound:
                 return 0.0
             return min(1.0, gradient_norm(far, near, slopes) / policy.largest)

@@ -3,33 +3,35 @@
 A metric is positive semi-definite before a step, and a step subtracts a few outer
 products v v', so few eigenvalues can have become negative, and each of their vectors q
 solves ``(A - value) q = (sum of v v') q`` with A the part that stayed positive: q lies in
-the Krylov space of the subtracted directions. Lanczos started there finds them, with the
-matrix itself where that takes few products, else with the inverse of ``M + shift I``,
-where the shift is little more than needed to make it positive.
+the Krylov space of the subtracted directions. Lanczos started there finds them: of a large
+matrix with the matrix itself where that takes few products, else with the inverse of
+``M + shift I``, where the shift is little more than needed to make it positive. Of a small
+one the first try is its own inverse, whose factorisation also tells how many there are.
 
 A residual decides which pairs to trust; that none is missed is for the caller to confirm
-by a Cholesky factorisation, with a full eigendecomposition as the last resort.
+by a factorisation, with a full eigendecomposition as the last resort.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from calipers.arrays import FloatArray
-from calipers.compiled import inner
+from calipers.compiled import inner, kernel
 from calipers.kernels.algebra import REORDER, dot
-from calipers.kernels.cholesky import SMALL, factors_of
-from calipers.kernels.lanczos import Inverse, Product, lowest_pairs
+from calipers.kernels.cholesky import count_negative, factors_of
+from calipers.kernels.lanczos import Goal, Inverse, Product, lowest_pairs
 
 TINY = 1e-13  # eigenvalues above -TINY * norm count as zero
+NIL = 1e-12  # the same where a factorisation tells how many are negative
 RESIDUAL = 1e-12  # a pair is trusted when ||M q - value q|| <= RESIDUAL * norm
 MAX_STEPS = 90  # of Lanczos with the matrix, before giving up
-FEW_STEPS = 9  # the same where a factorisation costs no more than a few products
-INVERSE_STEPS = 40  # of Lanczos with an inverse
+PATIENCE = 24  # steps after which it must look within reach
+INVERSE_STEPS = 60  # the same with an inverse
+INVERSE_PATIENCE = 40
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def seen_directly(
     M: FloatArray,
     start: FloatArray,
@@ -44,14 +46,53 @@ def seen_directly(
     value is 0, which does not mean that there is nothing else.
     """
     below = -TINY * norm
-    limit = MAX_STEPS if len(M) > SMALL or len(M) <= 2 * FEW_STEPS else FEW_STEPS
     found, rest = lowest_pairs(
-        Product(M), start, below, RESIDUAL * norm, limit, values, vectors, basis
+        Product(M),
+        start,
+        below,
+        Goal(RESIDUAL * norm, 0.0, MAX_STEPS, PATIENCE),
+        values,
+        vectors,
+        basis,
     )
     return found, rest if rest < below else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel()
+def seen_unshifted(
+    M: FloatArray,
+    start: FloatArray,
+    norm: float,
+    removed: float,
+    values: FloatArray,
+    vectors: FloatArray,
+    basis: FloatArray,
+    room: FloatArray,
+) -> tuple[int, int, float]:
+    """The same by products with ``M^-1``, whose negative eigenvalues are those of M.
+
+    Returns how many there are (at most, where rounding hides it), how many of them were found,
+    and the lowest value seen but not had. No eigenvalue is below ``-removed``.
+    """
+    shift = NIL * norm
+    count = count_negative(M, shift, norm, room)
+    if not 0 < count <= values.size:
+        return 0 if count == 0 else values.size, 0, 0.0
+    below, goal = (
+        -0.1 / norm,
+        Goal(0.5 * RESIDUAL / removed, 0.5 * RESIDUAL, INVERSE_STEPS, INVERSE_PATIENCE),
+    )
+    found, rest = lowest_pairs(
+        Inverse(room, 1.0), start, below, goal, values[:count], vectors, basis
+    )
+    for k in range(found):
+        values[k] = 1.0 / values[k] - shift
+        if not _is_pair(M, values[k], vectors[k], 10.0 * RESIDUAL * norm):
+            return count, k, values[k]
+    return count, found, 1.0 / rest - shift if rest < below else 0.0
+
+
+@kernel()
 def seen_inverted(
     M: FloatArray,
     start: FloatArray,
@@ -72,10 +113,11 @@ def seen_inverted(
         shift *= 4.0
         if not shift < 10.0 * norm:
             return 0, 0.0
-    below, accuracy = -1.0 / (shift - TINY * norm), 0.5 * RESIDUAL / shift
-    found, rest = lowest_pairs(
-        Inverse(room), start, below, accuracy, INVERSE_STEPS, values, vectors, basis
+    below, goal = (
+        -1.0 / (shift - TINY * norm),
+        Goal(0.5 * RESIDUAL / shift, 0.5 * RESIDUAL, INVERSE_STEPS, INVERSE_PATIENCE),
     )
+    found, rest = lowest_pairs(Inverse(room, -1.0), start, below, goal, values, vectors, basis)
     for k in range(found):
         values[k] = -1.0 / values[k] - shift
         if not _is_pair(M, values[k], vectors[k], 10.0 * RESIDUAL * norm):
@@ -92,7 +134,7 @@ def _is_pair(M: FloatArray, value: float, q: FloatArray, accuracy: float) -> boo
     return bool(squared <= accuracy * accuracy)
 
 
-@njit(cache=True, nogil=True)
+@kernel(makes_arrays=True)
 def all_negative(M: FloatArray, norm: float, values: FloatArray, vectors: FloatArray) -> int:
     """Negative eigenpairs from a full eigendecomposition: the last resort."""
     w, Q = np.linalg.eigh(M)

@@ -72,6 +72,7 @@ class Room(NamedTuple):
     product: FloatArray  # (scouts, d)
     square: FloatArray  # (d, d)
     basis: FloatArray  # (steps of Lanczos + 1, d)
+    start: FloatArray  # (d,), of Lanczos
     far: FloatArray  # (batch_size, d)
     near: FloatArray
     slopes: FloatArray  # (batch_size,)

@@ -7,15 +7,16 @@ process leaves it.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from calipers.arrays import FloatArray
+from calipers.compiled import kernel
 from calipers.kernels.algebra import dot
 
+ROUNDING = 1e-15  # share of a number that is not known
 SAFE = 1e-300  # stands in for a pivot that is exactly zero
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def count_below(alpha: FloatArray, beta: FloatArray, n: int, x: float) -> int:
     """How many eigenvalues of the tridiagonal matrix lie below x (Sturm sequence)."""
     q = alpha[0] - x
@@ -29,7 +30,7 @@ def count_below(alpha: FloatArray, beta: FloatArray, n: int, x: float) -> int:
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def below_all(alpha: FloatArray, beta: FloatArray, n: int) -> float:
     """A number that no eigenvalue lies below (Gershgorin)."""
     low = alpha[0]
@@ -39,7 +40,7 @@ def below_all(alpha: FloatArray, beta: FloatArray, n: int) -> float:
     return float(low)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def twisted(
     alpha: FloatArray, beta: FloatArray, n: int, x: float, vector: FloatArray, room: FloatArray
 ) -> float:
@@ -74,7 +75,7 @@ def twisted(
     return smallest / squared
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def nth_lowest(
     alpha: FloatArray,
     beta: FloatArray,
@@ -90,13 +91,12 @@ def nth_lowest(
 
     Bisection between ``low`` and ``high``; once few digits are right and no other
     eigenvalue is in the bracket, Rayleigh quotient steps, which are kept only while they
-    stay within it. ``accuracy`` is absolute: asking for more than rounding leaves of the
-    matrix would never be answered.
+    stay within it. ``accuracy`` is absolute; more digits than a number has are not asked for.
     """
     below_low, below_high = 0, count_below(alpha, beta, n, high)
     for _ in range(200):
         middle = 0.5 * (low + high)
-        if not low < middle < high or high - low <= accuracy:
+        if not low < middle < high or high - low <= max(accuracy, ROUNDING * abs(high)):
             break
         below = count_below(alpha, beta, n, middle)
         if below > nth:
@@ -111,7 +111,7 @@ def nth_lowest(
             guess += correction
             if not low <= guess <= high:
                 break
-            if abs(correction) <= accuracy:
+            if abs(correction) <= max(accuracy, ROUNDING * abs(guess)):
                 return guess
     twisted(alpha, beta, n, high, vector, room)
     return high

@@ -11,10 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from calipers.arrays import FloatArray
-from calipers.compiled import forget_stale, inner
+from calipers.compiled import forget_stale, inner, kernel
 from calipers.kernels.algebra import REORDER, add_outer_products, carry, dot, gather, margins
 from calipers.kernels.moves import move, stands_still
 from calipers.kernels.parts import kept, probability, rate, slope, value
@@ -24,7 +23,7 @@ NIL = 1e-16  # a step shorter than NIL * norm of M is lost in rounding: counted,
 SMALLEST_SCALE = 1e-4  # below it the scale is multiplied into M
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def walk(
     iterate: Iterate, block: Block, step: Step, loss: Any, policy: Any, room: Room, span: int
 ) -> None:
