@@ -54,7 +54,7 @@ def test_outer_norms(n: int, d: int) -> None:
 def test_margins_by_hand_and_by_blas(n: int, d: int) -> None:
     far, near = rows(n, d)
     M, out = metric(d), np.empty(n)
-    algebra.margins(M, far, near, np.empty((n + 3, d)), out)
+    algebra.margins(M, far, near, np.empty((n + 3, d)), np.empty((n + 3, d)), out)
     expected = np.sum(far @ M * far, axis=1) - np.sum(near @ M * near, axis=1)
     np.testing.assert_allclose(out, expected, rtol=1e-12, atol=1e-12 * d)
 
@@ -90,8 +90,8 @@ def test_carried_margins_are_those_of_the_changed_metric(n: int, d: int, rank: i
     vectors, _ = rows(rank + 1, d, seed=7)
     vectors, signs = vectors[1:], np.array([-1.0, 1.0, 1.0])[:rank]
     M, carried = metric(d), np.empty(n)
-    algebra.margins(M, far, near, np.empty((n, d)), carried)
+    algebra.margins(M, far, near, np.empty((n, d)), np.empty((n, d)), carried)
     algebra.carry(far, near, vectors, signs, carried)
     changed, out = M + (signs * vectors.T) @ vectors, np.empty(n)
-    algebra.margins(changed, far, near, np.empty((n, d)), out)
+    algebra.margins(changed, far, near, np.empty((n, d)), np.empty((n, d)), out)
     np.testing.assert_allclose(carried, out, rtol=1e-11, atol=1e-11 * d)

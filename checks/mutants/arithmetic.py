@@ -24,8 +24,8 @@ ARITHMETIC: tuple[Mutant, ...] = (
     ),
     Mutant(
         "kernels/algebra.py",
-        "far, product, 1.0, out",
-        "far, product, -1.0, out",
+        "gaps[t, a] = far[t, a] - near[t, a]",
+        "gaps[t, a] = near[t, a] - far[t, a]",
         "sign of the margin",
         _ALGEBRA,
     ),

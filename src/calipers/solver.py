@@ -178,13 +178,14 @@ class Solver:
         rows = len(scouts)
         far, near = np.empty((rows, d)), np.empty((rows, d))
         norms, margins = np.empty(rows), np.empty(rows)
-        M, product = self.iterate.M, self._room.product
+        M, gaps, product = self.iterate.M, self._room.gaps, self._room.product
 
         def look(part: slice) -> None:
             algebra.gather(X, scouts[part], far[part], near[part])
             algebra.outer_norms(far[part], near[part], norms[part])
             if plan.span == 0:
-                algebra.margins(M, far[part], near[part], product[part], margins[part])
+                room = gaps[part], product[part]
+                algebra.margins(M, far[part], near[part], *room, margins[part])
 
         chunk = plan.chunk if plan.span == 0 else rows
         spread(look, [slice(i, i + chunk) for i in range(0, rows, chunk)])
@@ -195,13 +196,13 @@ class Solver:
     def _plan(self) -> _Plan:
         """How many iterations to gather, and over how many to carry margins.
 
-        Carrying costs rank * d per later triplet of the span and change, computing anew
-        d^2 per triplet, so the span that keeps the former below the latter is
-        ``gap * d / rank``, with the gap and rank seen lately.
+        Carrying costs 2 rank d per later triplet of the span and change, computing anew d^2
+        per triplet. A span of ``gap * d / rank``, with the gap and rank seen lately, would make
+        them equal; a quarter of it keeps the former a quarter of the latter.
         """
         d = len(self.iterate.M)
         longest = max(1, self._max_rows // self._n_scouts)
-        span = int(min(longest, max(1.0, 0.5 * self._gap * d / self._rank)))
+        span = int(min(longest, max(1.0, 0.25 * self._gap * d / self._rank)))
         if span * self._n_scouts * d * d < WORTH_A_THREAD:
             return _Plan(length=longest, span=span, chunk=0)
         return _Plan(length=span, span=0, chunk=max(64, CHUNK_WORK // d**2))
@@ -257,6 +258,7 @@ class Solver:
 
         d, b = len(self.iterate.M), self.recipe.batch_size
         return Room(
+            gaps=np.empty((self._max_rows, d)),
             product=np.empty((self._max_rows, d)),
             square=np.empty((d, d)),
             basis=np.empty((min(d, MAX_STEPS) + 1, d)),

@@ -108,32 +108,31 @@ def multiply(rows: FloatArray, M: FloatArray, product: FloatArray) -> None:
 
 
 @kernel(fastmath=REORDER)
-def add_squared_lengths(
-    M: FloatArray, rows: FloatArray, product: FloatArray, sign: float, out: FloatArray
+def margins(
+    M: FloatArray,
+    far: FloatArray,
+    near: FloatArray,
+    gaps: FloatArray,
+    product: FloatArray,
+    out: FloatArray,
 ) -> None:
-    """Add ``sign * x' M x`` for every row x to out; ``product`` is room for ``rows @ M``."""
-    n, d = rows.shape
+    """``far' M far - near' M near`` for every row, with one product by M.
+
+    M is symmetric, so that is ``(far - near)' M (far + near)``. ``gaps`` and ``product`` are
+    room for as many rows.
+    """
+    n, d = far.shape
+    for t in range(n):
+        for a in range(d):
+            gaps[t, a] = far[t, a] - near[t, a]
     if n * d * d < BY_HAND:
         for t in range(n):
-            squared = 0.0
             for a in range(d):
-                squared += rows[t, a] * dot(M[a], rows[t])
-            out[t] += sign * squared
-        return
-    write_product(rows, M, product[:n])
+                product[t, a] = dot(M[a], gaps[t])
+    else:
+        write_product(gaps[:n], M, product[:n])
     for t in range(n):
-        out[t] += sign * dot(rows[t], product[t])
-
-
-@kernel()
-def margins(
-    M: FloatArray, far: FloatArray, near: FloatArray, product: FloatArray, out: FloatArray
-) -> None:
-    """``far' M far - near' M near`` for every row."""
-    for t in range(len(out)):
-        out[t] = 0.0
-    add_squared_lengths(M, far, product, 1.0, out)
-    add_squared_lengths(M, near, product, -1.0, out)
+        out[t] = dot(product[t], far[t]) + dot(product[t], near[t])
 
 
 @kernel(fastmath=REORDER)

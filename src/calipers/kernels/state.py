@@ -69,6 +69,7 @@ class Step(NamedTuple):
 class Room(NamedTuple):
     """Scratch memory, allocated once."""
 
+    gaps: FloatArray  # (scouts, d)
     product: FloatArray  # (scouts, d)
     square: FloatArray  # (d, d)
     basis: FloatArray  # (steps of Lanczos + 1, d)

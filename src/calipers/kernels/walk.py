@@ -41,7 +41,7 @@ def walk(
             last = min(n, t + span)
             ahead = slice(t * width, last * width)
             far, near = block.far[ahead], block.near[ahead]
-            margins(iterate.M, far, near, room.product, block.margins[ahead])
+            margins(iterate.M, far, near, room.gaps, room.product, block.margins[ahead])
         scouts = slice(t * width, (t + 1) * width)
         far, near, uniform = block.far[scouts], block.near[scouts], block.uniforms[t]
         _look(loss, block.margins[scouts], tally, slopes)
@@ -84,7 +84,7 @@ def _look_at_batch(iterate: Iterate, block: Block, loss: Any, room: Room, t: int
     """Slopes of the whole batch, where only one of it had been looked at."""
     b = room.slopes.size
     gather(block.X, block.triplets[t * b : (t + 1) * b], room.far, room.near)
-    margins(iterate.M, room.far, room.near, room.product, room.slopes)
+    margins(iterate.M, room.far, room.near, room.gaps, room.product, room.slopes)
     scale = iterate.tally[0].scale
     for s in range(b):
         room.slopes[s] = slope(loss, scale * room.slopes[s])
