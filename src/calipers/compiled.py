@@ -29,7 +29,8 @@ def kernel(
 
     One that makes no arrays does not count references to the parts of arrays it looks at: to
     count one up and down again takes as long as a dozen multiplications. (Where it makes one
-    after all, compiling fails and says so.)
+    after all, compiling fails and says so.) It must not hand arrays back to one that does,
+    which would count down what nobody had counted up.
     """
     options: dict[str, Any] = {"_nrt": makes_arrays, **more}
     compiler: Callable[[Function], Function] = jit(

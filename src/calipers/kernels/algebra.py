@@ -1,8 +1,10 @@
 """Differences, margins and low-rank changes: the arithmetic of the loop.
 
 No function here is told how many threads there are, and none sums in an order that
-depends on it. ``fastmath`` allows sums to be reordered for vector units (the same way
-every time), never NaN or infinity to be assumed away.
+depends on it. ``fastmath`` allows a sum over a row to be reordered for vector units (the same
+way every time), never NaN or infinity to be assumed away. Where several products are added in
+one expression it is not allowed: code just compiled and code from the cache, which may have
+been optimised along different ways, have to agree to the last bit.
 """
 
 from __future__ import annotations
@@ -27,26 +29,36 @@ def dot(a: FloatArray, b: FloatArray) -> float:
     return total
 
 
-@inner(fastmath=REORDER)
-def subtract(x: FloatArray, c: float, row: FloatArray) -> None:
-    """``x -= c * row``; its own function, so that no index can be negative."""
+@inner()
+def add(x: FloatArray, c: float, row: FloatArray) -> None:
+    """``x += c * row``; its own function, so that no index can be negative."""
     for j in range(x.size):
-        x[j] -= c * row[j]
+        x[j] += c * row[j]
 
 
 @inner()
 def four(A: FloatArray, k: int, first: int) -> FourRows:
-    """Rows k to k + 3, each from its element number ``first`` on."""
+    """Rows k to k + 3, each from its element number ``first`` on.
+
+    Not for functions that make arrays: they would free what they are handed here.
+    """
     return A[k, first:], A[k + 1, first:], A[k + 2, first:], A[k + 3, first:]
 
 
-@inner(fastmath=REORDER)
-def subtract_four(x: FloatArray, c: Four, rows: FourRows) -> None:
-    """``x -= c @ rows`` for four rows, in one pass over x."""
+@inner()
+def add_four(x: FloatArray, c: Four, rows: FourRows) -> None:
+    """``x += c @ rows`` for four rows, in one pass over x."""
     c0, c1, c2, c3 = c
     r0, r1, r2, r3 = rows
     for j in range(x.size):
-        x[j] -= (c0 * r0[j] + c1 * r1[j]) + (c2 * r2[j] + c3 * r3[j])
+        x[j] += (c0 * r0[j] + c1 * r1[j]) + (c2 * r2[j] + c3 * r3[j])
+
+
+@inner()
+def subtract_four(x: FloatArray, c: Four, rows: FourRows) -> None:
+    """``x -= c @ rows`` for four rows, in one pass over x."""
+    c0, c1, c2, c3 = c
+    add_four(x, (-c0, -c1, -c2, -c3), rows)
 
 
 @inner(fastmath=REORDER)
@@ -175,27 +187,11 @@ def add_outer_products(
                 signs[k + 2] * vectors[k + 2, i],
                 signs[k + 3] * vectors[k + 3, i],
             )
-            _add_four(row, c, four(vectors, k, 0))
+            add_four(row, c, four(vectors, k, 0))
         for k in range(whole, rank):
-            _add(row, signs[k] * vectors[k, i], vectors[k])
+            add(row, signs[k] * vectors[k, i], vectors[k])
         squared += dot(row, row)
     return squared
-
-
-@inner()
-def _add(x: FloatArray, c: float, row: FloatArray) -> None:
-    """``x += c * row``, rounded after every operation."""
-    for j in range(x.size):
-        x[j] += c * row[j]
-
-
-@inner()
-def _add_four(x: FloatArray, c: Four, rows: FourRows) -> None:
-    """``x += c @ rows`` for four rows, rounded after every operation, in this order."""
-    c0, c1, c2, c3 = c
-    r0, r1, r2, r3 = rows
-    for j in range(x.size):
-        x[j] += (c0 * r0[j] + c1 * r1[j]) + (c2 * r2[j] + c3 * r3[j])
 
 
 @kernel(fastmath=REORDER, makes_arrays=True)

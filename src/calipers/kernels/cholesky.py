@@ -9,7 +9,7 @@ from numba import types
 
 from calipers.arrays import FloatArray
 from calipers.compiled import inner, kernel
-from calipers.kernels.algebra import REORDER, dot, dot_four, four, subtract, subtract_four
+from calipers.kernels.algebra import REORDER, add, dot, dot_four, four, subtract_four
 
 GROWTH = 1e3  # of pivots, beside the norm, that still leaves digits enough
 SMALL = 96  # up to this size plain loops beat calls to LAPACK
@@ -38,7 +38,7 @@ def factorise(A: FloatArray, lowest: float) -> bool:
             if not A[i, i] > lowest or A[i, i] == 0.0:
                 return False
             for r in range(i + 1, last):
-                subtract(A[r, r:], A[i, r] / A[i, i], A[i, r:])
+                add(A[r, r:], -A[i, r] / A[i, i], A[i, r:])
         inverses = (
             1.0 / A[k, k],
             1.0 / A[k + 1, k + 1],
@@ -57,7 +57,7 @@ def factorise(A: FloatArray, lowest: float) -> bool:
         if not A[k, k] > lowest or A[k, k] == 0.0:
             return False
         for r in range(k + 1, d):
-            subtract(A[r, r:], A[k, r] / A[k, k], A[k, r:])
+            add(A[r, r:], -A[k, r] / A[k, k], A[k, r:])
     return True
 
 
@@ -69,7 +69,7 @@ def solve(factors: FloatArray, x: FloatArray) -> None:
     for k in range(0, whole, 4):
         last = k + 4
         for i in range(k, last):
-            subtract(x[i + 1 : last], x[i] / factors[i, i], factors[i, i + 1 : last])
+            add(x[i + 1 : last], -x[i] / factors[i, i], factors[i, i + 1 : last])
         c = (
             x[k] / factors[k, k],
             x[k + 1] / factors[k + 1, k + 1],
@@ -78,7 +78,7 @@ def solve(factors: FloatArray, x: FloatArray) -> None:
         )
         subtract_four(x[last:], c, four(factors, k, last))
     for k in range(whole, d):
-        subtract(x[k + 1 :], x[k] / factors[k, k], factors[k, k + 1 :])
+        add(x[k + 1 :], -x[k] / factors[k, k], factors[k, k + 1 :])
     for k in range(d - 1, whole - 1, -1):
         x[k] = (x[k] - dot(factors[k, k + 1 :], x[k + 1 :])) / factors[k, k]
     for k in range(whole - 4, -1, -4):

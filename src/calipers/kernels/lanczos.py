@@ -17,12 +17,11 @@ from calipers.arrays import FloatArray
 from calipers.compiled import inner, kernel
 from calipers.kernels.algebra import (
     REORDER,
-    Four,
-    FourRows,
+    add,
+    add_four,
     dot,
     dot_four,
     four,
-    subtract,
     subtract_four,
     write_product,
 )
@@ -78,21 +77,6 @@ def _apply(operator: Any, x: Any, out: Any) -> Any:
     return None
 
 
-@inner(fastmath=REORDER)
-def _both_ways(rows: FourRows, x: FloatArray, weights: Four, out: FloatArray) -> Four:
-    """``out += weights @ rows`` for four rows; returns ``rows @ x``."""
-    p0, p1, p2, p3 = 0.0, 0.0, 0.0, 0.0
-    w0, w1, w2, w3 = weights
-    r0, r1, r2, r3 = rows
-    for j in range(x.size):
-        p0 += r0[j] * x[j]
-        p1 += r1[j] * x[j]
-        p2 += r2[j] * x[j]
-        p3 += r3[j] * x[j]
-        out[j] += (w0 * r0[j] + w1 * r1[j]) + (w2 * r2[j] + w3 * r3[j])
-    return p0, p1, p2, p3
-
-
 @inner()
 def _times(M: FloatArray, x: FloatArray, out: FloatArray) -> None:
     """``out = M @ x`` for a symmetric M; a large one is read by its upper half only."""
@@ -106,7 +90,9 @@ def _times(M: FloatArray, x: FloatArray, out: FloatArray) -> None:
     for k in range(0, whole, 4):
         last = k + 4
         weights = x[k], x[k + 1], x[k + 2], x[k + 3]
-        beyond = _both_ways(four(M, k, last), x[last:], weights, out[last:])
+        rows = four(M, k, last)
+        beyond = dot_four(rows, x[last:])
+        add_four(out[last:], weights, rows)
         for i in range(k, last):
             out[i] += beyond[i - k] + dot(M[i, k:last], x[k:last])
     for i in range(whole, d):
@@ -126,7 +112,7 @@ def _remove_components(basis: FloatArray, n: int, x: FloatArray) -> float:
             rows = four(basis, k, 0)
             subtract_four(x, dot_four(rows, x), rows)
         for k in range(whole, n):
-            subtract(x, dot(basis[k], x), basis[k])
+            add(x, -dot(basis[k], x), basis[k])
         after = dot(x, x)
         if after > 0.5 * before:
             break
