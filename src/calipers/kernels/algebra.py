@@ -2,8 +2,8 @@
 
 No function here is told how many threads there are, and none sums in an order that
 depends on it. ``fastmath`` allows a sum over a row to be reordered for vector units (the same
-way every time), never NaN or infinity to be assumed away. Where several products are added in
-one expression it is not allowed: code just compiled and code from the cache, which may have
+way every time), never NaN or infinity to be assumed away. Where rows are added to each other
+element by element it is not allowed: code just compiled and code from the cache, which may have
 been optimised along different ways, have to agree to the last bit.
 """
 

@@ -45,16 +45,8 @@ def seen_directly(
     ``start`` is the sum of the subtracted directions. Where nothing is left to have, the
     value is 0, which does not mean that there is nothing else.
     """
-    below = -TINY * norm
-    found, rest = lowest_pairs(
-        Product(M),
-        start,
-        below,
-        Goal(RESIDUAL * norm, 0.0, MAX_STEPS, PATIENCE),
-        values,
-        vectors,
-        basis,
-    )
+    below, goal = -TINY * norm, Goal(RESIDUAL * norm, 0.0, MAX_STEPS, PATIENCE)
+    found, rest = lowest_pairs(Product(M), start, below, goal, values, vectors, basis)
     return found, rest if rest < below else 0.0
 
 
@@ -78,10 +70,8 @@ def seen_unshifted(
     count = count_negative(M, shift, norm, room)
     if not 0 < count <= values.size:
         return 0 if count == 0 else values.size, 0, 0.0
-    below, goal = (
-        -0.1 / norm,
-        Goal(0.5 * RESIDUAL / removed, 0.5 * RESIDUAL, INVERSE_STEPS, INVERSE_PATIENCE),
-    )
+    below = -0.1 / norm
+    goal = Goal(0.5 * RESIDUAL / removed, 0.5 * RESIDUAL, INVERSE_STEPS, INVERSE_PATIENCE)
     found, rest = lowest_pairs(
         Inverse(room, 1.0), start, below, goal, values[:count], vectors, basis
     )
@@ -113,10 +103,8 @@ def seen_inverted(
         shift *= 4.0
         if not shift < 10.0 * norm:
             return 0, 0.0
-    below, goal = (
-        -1.0 / (shift - TINY * norm),
-        Goal(0.5 * RESIDUAL / shift, 0.5 * RESIDUAL, INVERSE_STEPS, INVERSE_PATIENCE),
-    )
+    below = -1.0 / (shift - TINY * norm)
+    goal = Goal(0.5 * RESIDUAL / shift, 0.5 * RESIDUAL, INVERSE_STEPS, INVERSE_PATIENCE)
     found, rest = lowest_pairs(Inverse(room, -1.0), start, below, goal, values, vectors, basis)
     for k in range(found):
         values[k] = -1.0 / values[k] - shift
