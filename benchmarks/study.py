@@ -35,6 +35,7 @@ FACTORS: Mapping[str, Sequence[Any]] = {
     "learning_rate": (0.1, 0.3, 1.0, 3.0, 10.0),
     "smoothness": (1.0, 3.0, 10.0),
     "average": (True, False),
+    "projection": ("every", 3, 30, 100),
     "guard": (True, False),
     "triplets": (0.25, 0.5, 1.0, 2.0, 4.0),
 }

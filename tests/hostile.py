@@ -42,6 +42,7 @@ LEARNERS: dict[str, Any] = {
     "in a small ball": TripletSGD("mini-sgd", **_SGD, radius=4.0, average=False),
     "of fewer components": TripletSGD("as-sgd", **_SGD, n_components=1),
     "running bound": TripletSGD("ha-sgd", **_SGD, gradient_bound="running"),
+    "projected now and then": TripletSGD("mini-sgd", **_SGD, projection=4),
     "projected once": TripletSGD("mini-sgd", **_SGD, projection="once"),
     "never projected": TripletSGD("mini-sgd", **_SGD, projection="never"),
     "SPML": SPML(**_TINY, batch_size=3),

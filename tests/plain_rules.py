@@ -29,6 +29,21 @@ def _mean_gradient(M: FloatArray, X: FloatArray, batch: IndexArray, L: float) ->
     return np.asarray(-np.mean([loss_slope(float(np.sum(M * a)), L) * a for a in A], axis=0))
 
 
+def plain_now_and_then(
+    X: FloatArray, triplets: IndexArray, *, batch_size: int, eta: float, R: float, period: int
+) -> tuple[FloatArray, FloatArray]:
+    """The last iterate and the mean of all before it, neither projected yet."""
+    M = np.eye(X.shape[1])
+    total = np.zeros_like(M)
+    n = len(triplets) // batch_size
+    for t in range(1, n + 1):
+        total += M
+        batch = triplets[(t - 1) * batch_size : t * batch_size]
+        M = M - eta * _mean_gradient(M, X, batch, 3.0)
+        M = project(M, R) if t % period == 0 else M / max(float(np.linalg.norm(M)) / R, 1.0)
+    return M, total / n
+
+
 def plain_once(
     X: FloatArray,
     triplets: IndexArray,

@@ -63,6 +63,7 @@ def broken_off(learner: Any, file: Path, n_steps: int = 37) -> None:  # in the s
     [
         *(TripletSGD(m, **SETTINGS) for m in ("sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd")),
         TripletSGD("ha-sgd", gradient_bound="running", **SETTINGS),
+        TripletSGD(projection=3, **SETTINGS),
         TripletSGD(projection="once", **SETTINGS),
         TripletSGD(projection="never", **SETTINGS),
         SPML(**SETTINGS),

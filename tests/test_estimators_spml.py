@@ -12,7 +12,7 @@ from calipers import PAPER_SETTINGS, SPML, TripletSGD, datasets
 from calipers.evaluation import split_error
 from calipers.projections import onto_cone
 from data_folder import FOLDER, needs_data
-from plain_rules import plain_never, plain_once, plain_spml
+from plain_rules import plain_never, plain_now_and_then, plain_once, plain_spml
 from walks import assert_same_matrix
 
 X, Y = load_iris(return_X_y=True)
@@ -54,7 +54,7 @@ def test_a_batch_larger_than_all_triplets_is_refused() -> None:
         make(n_triplets=5).fit(X, Y)
 
 
-def rule(projection: str, **settings: Any) -> TripletSGD:
+def rule(projection: str | int, **settings: Any) -> TripletSGD:
     parts = {**PAPER_SETTINGS, "method": "mini-sgd", "projection": projection, **settings}
     return TripletSGD(**parts)
 
@@ -68,14 +68,43 @@ def test_once_is_the_plain_walk_projected_at_the_end() -> None:
     assert_same_matrix(fitted.get_mahalanobis_matrix(), onto_cone(last))
 
 
+def test_now_and_then_is_the_plain_walk_projected_at_the_end() -> None:
+    last, average = plain_now_and_then(X, TRIPLETS, batch_size=10, eta=1.0, R=1000.0, period=7)
+    fitted = rule(7).fit_triplets(X, TRIPLETS)
+    assert_same_matrix(fitted.get_mahalanobis_matrix(), onto_cone(average))
+    fitted = rule(7, average=False).fit_triplets(X, TRIPLETS)
+    assert np.linalg.eigvalsh(last)[0] < 0.0
+    assert_same_matrix(fitted.get_mahalanobis_matrix(), onto_cone(last))
+
+
+@pytest.mark.parametrize(("d", "chosen"), [(48, "every"), (49, 10)])
+def test_many_features_are_not_projected_after_each_update(d: int, chosen: Any) -> None:
+    rng = np.random.default_rng(0)
+    wide, labels = rng.normal(size=(60, d)), np.arange(60) % 2
+    settings: dict[str, Any] = {"n_triplets": 500, "random_state": 0}
+    fitted = TripletSGD(**settings).fit(wide, labels)
+    assert fitted.projection_ == chosen
+    same = TripletSGD(**settings, projection=chosen).fit(wide, labels)
+    np.testing.assert_array_equal(fitted.components_, same.components_)
+    if chosen == 10:
+        with pytest.raises(ValueError, match="got projection=10: fit with projection='every'"):
+            fitted.theory()
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 2.5, "sometimes", None])
+def test_a_rule_that_is_none_is_refused(wrong: Any) -> None:
+    with pytest.raises(ValueError, match="The 'projection' parameter of TripletSGD must be"):
+        rule(wrong).fit(X, Y)
+
+
 def test_never_is_the_plain_mean() -> None:
     fitted = rule("never", radius=5.0).fit_triplets(X, TRIPLETS)
     _, average = plain_never(X, TRIPLETS, batch_size=10, L=3.0, trace=5.0)
     assert_same_matrix(fitted.get_mahalanobis_matrix(), average)
 
 
-@pytest.mark.parametrize("projection", ["once", "never"])
-def test_rules_do_not_depend_on_the_units_of_the_rows(projection: str) -> None:
+@pytest.mark.parametrize("projection", [4, "once", "never"])
+def test_rules_do_not_depend_on_the_units_of_the_rows(projection: str | int) -> None:
     settings = {"n_triplets": 500, "scale": "triplets", "random_state": 0, "radius": 20.0}
     one = rule(projection, **settings).fit(X, Y).get_mahalanobis_matrix()
     other = rule(projection, **settings).fit(1024.0 * X, Y).get_mahalanobis_matrix()

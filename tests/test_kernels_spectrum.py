@@ -67,6 +67,16 @@ def unshifted(
     return most, found, rest, values[:found], vectors[:found]
 
 
+def reflected(M: FloatArray, room: int) -> tuple[int, bool, FloatArray, FloatArray]:
+    """The same of M made tridiagonal; no start is needed."""
+    d, norm = len(M), float(np.linalg.norm(M))
+    values, vectors = np.empty(room), np.empty((room, d))
+    basis, before = np.empty((spectrum.BASIS_ROWS, d)), M.copy()
+    found, complete = spectrum.seen_reflected(M, norm, values, vectors, basis, np.empty((d, d)))
+    np.testing.assert_array_equal(M, before)
+    return found, complete, values[:found], vectors[:found]
+
+
 def assert_negative_pairs(M: FloatArray, values: FloatArray, vectors: FloatArray) -> None:
     norm = float(np.linalg.norm(M))
     np.testing.assert_allclose(vectors @ vectors.T, np.eye(len(values)), atol=1e-9)
@@ -177,6 +187,43 @@ def test_the_inverse_itself_finds_all_where_none_is_much_nearer_to_zero(d: int) 
 def test_pairs_are_not_sought_where_rounding_hides_their_number() -> None:
     M = np.array([[1e-12, 1.0], [1.0, 0.0]])
     assert unshifted(M, np.ones(2), 2, 1.0)[:3] == (2, 0, 0.0)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 5, 42, 96, 130])
+@pytest.mark.parametrize("kind", SPECTRA)
+@pytest.mark.parametrize("length", [1e-8, 0.3, 30.0])
+def test_reflections_miss_nothing(d: int, kind: str, length: float) -> None:
+    directions = length * np.random.default_rng(d).standard_normal((min(d, 7), d))
+    M = with_spectrum(SPECTRA[kind](d)) - directions.T @ directions
+    found, complete, values, vectors = reflected(M, room=d)
+    assert complete
+    assert found == np.count_nonzero(np.linalg.eigvalsh(M) < -1e-13 * np.linalg.norm(M))
+    assert_negative_pairs(M, values, vectors)
+
+
+@pytest.mark.parametrize("gap", [0.0, 1e-15, 1e-12, 1e-9, 1e-6])
+def test_reflections_take_values_that_meet_one_after_another(gap: float) -> None:
+    spectra = np.concatenate([[-1.0, -1.0 + gap, -1.0 + 3 * gap], np.linspace(0.1, 2.0, 40)])
+    M, every, complete = with_spectrum(spectra), 0, False
+    for _ in range(3):
+        found, complete, values, vectors = reflected(M, room=43)
+        np.testing.assert_allclose(vectors @ vectors.T, np.eye(found), atol=1e-9)
+        M += (vectors.T * -values) @ vectors
+        every += found
+        if complete:
+            break
+    assert (every, complete) == (3, True)
+    np.testing.assert_allclose(np.linalg.eigvalsh(M)[:4], [0.0, 0.0, 0.0, 0.1], atol=1e-9)
+
+
+def test_reflections_find_no_more_than_there_is_room_for() -> None:
+    found, _, values, _ = reflected(np.diag([-1.0, 2.0, -3.0]), room=1)
+    assert (found, values.tolist()) == (1, [-3.0])
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_reflections_are_not_complete_where_a_number_is_missing(bad: float) -> None:
+    assert reflected(np.diag([1.0, bad, 2.0]), room=3)[:2] == (0, False)
 
 
 def test_a_matrix_that_no_shift_makes_positive_is_given_up() -> None:

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from calipers import recipes
 from calipers.arrays import FloatArray, IndexArray
 from calipers.losses import SmoothHinge
-from calipers.projections import Never, OnlyOnce
+from calipers.projections import AtOnce, Never, NowAndThen, OnlyOnce
 from calipers.solver import Recipe, Solver
 from calipers.threads import single_threaded_blas
-from plain_rules import plain_never, plain_once, plain_spml
+from plain_rules import plain_never, plain_now_and_then, plain_once, plain_spml
 from walks import assert_same_matrix, noise
 
 SIZES = [2, 3, 9, 30, 60, 110]
@@ -74,6 +74,29 @@ def test_only_ridge_times_margin_matters_to_spml() -> None:
     assert_same_matrix(1e-5 * two.last, 1e-3 * one.last, 1e-9)
 
 
+@pytest.mark.parametrize("d", [*SIZES, 150])
+@pytest.mark.parametrize("period", [1, 3, 10])
+@pytest.mark.parametrize("radius", [1000.0, 1.1])
+def test_a_projection_now_and_then_is_the_plain_one(d: int, period: int, radius: float) -> None:
+    X, triplets = noise(d, 300, scale=2.0)
+    R = radius * np.sqrt(d)
+    recipe = Recipe(batch_size=10, learning_rate=0.3, radius=R, rule=NowAndThen(period))
+    solver = walked(X, triplets, recipe)
+    last, average = plain_now_and_then(X, triplets, batch_size=10, eta=0.3, R=R, period=period)
+    assert_same_matrix(solver.last, last)
+    assert_same_matrix(solver.average, average)
+    assert solver.iterate.tally[0]["changes"] == 30
+    assert 0 < solver.iterate.tally[0]["projections"] <= 30 // period
+
+
+def test_a_projection_after_each_update_is_the_papers_rule() -> None:
+    X, triplets = noise(30, 300, scale=2.0)
+    each, paper = (
+        walked(X, triplets, Recipe(batch_size=10, rule=rule)) for rule in (NowAndThen(1), AtOnce())
+    )
+    assert_same_matrix(each.average, paper.average, 1e-10)
+
+
 @pytest.mark.parametrize("d", SIZES)
 @pytest.mark.parametrize("batch_size", [1, 10])
 @pytest.mark.parametrize("radius", [1000.0, 1.1])
@@ -123,10 +146,11 @@ def test_projection_free_stays_in_its_domain(seed: int, trace: float) -> None:
     "recipe",
     [
         recipes.spml(ridge=1e-4, margin=1e-2),
+        Recipe(batch_size=10, rule=NowAndThen(4)),
         Recipe(batch_size=10, rule=OnlyOnce()),
         Recipe(batch_size=10, rule=Never(100.0)),
     ],
-    ids=["spml", "once", "never"],
+    ids=["spml", "now and then", "once", "never"],
 )
 @pytest.mark.parametrize("portion", [1, 7])
 def test_portions_do_not_matter(recipe: Recipe, portion: int) -> None:

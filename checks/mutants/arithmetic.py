@@ -7,6 +7,7 @@ from checks.mutants.mutant import Mutant, tests
 _ALGEBRA = tests("kernels_algebra")
 _CHOLESKY = tests("kernels_cholesky")
 _TRIDIAGONAL = tests("kernels_tridiagonal")
+_REFLECTIONS = tests("kernels_reflections")
 _PARTS = tests("kernels_parts")
 _SPML = tests("solver_rules", "spml")
 
@@ -91,6 +92,27 @@ ARITHMETIC: tuple[Mutant, ...] = (
     ),
     Mutant(
         "kernels/tridiagonal.py", "if below > nth:", "if below >= nth:", "off by one", _TRIDIAGONAL
+    ),
+    Mutant(
+        "kernels/reflections.py",
+        "half = 0.5 * weight * weight",
+        "half = weight * weight",
+        "a reflection from both sides counted twice",
+        _REFLECTIONS,
+    ),
+    Mutant(
+        "kernels/reflections.py",
+        "first = max(k + 2, i - 3)",
+        "first = max(k + 2, i - 2)",
+        "a diagonal that is read, but not kept",
+        _REFLECTIONS,
+    ),
+    Mutant(
+        "kernels/spectrum.py",
+        "if not (is_pair and is_apart(vectors, k)):",
+        "if not is_pair:",
+        "two vectors for one direction",
+        tests("kernels_spectrum", "meet_one_after_another"),
     ),
     # compiled parts
     Mutant(

@@ -73,8 +73,8 @@ LOOP: tuple[Mutant, ...] = (
     ),
     Mutant(
         "kernels/cone.py",
-        "if is_positive(M, NIL * tally.norm, square):\n                break",
-        "if found >= 0:\n                break",
+        "if is_positive(M, NIL * tally.norm, square):\n                return",
+        "if found >= 0:\n                return",
         "Lanczos believed without proof",
         _CONE,
     ),
@@ -91,6 +91,13 @@ LOOP: tuple[Mutant, ...] = (
         "tally.mass = tally.scale\n    tally.changes",
         "an iterate counts once too often in the average",
         _SGD,
+    ),
+    Mutant(
+        "kernels/cone.py",
+        "tally.changes % period == 0",
+        "tally.changes % period == 1",
+        "projected after the first of each so many, not the last",
+        tests("solver_rules", "now_and_then and 9"),
     ),
     Mutant(
         "kernels/moves.py",

@@ -40,18 +40,20 @@ def kernel(
 
 
 def inner(
-    *, fastmath: Collection[str] = (), makes_arrays: bool = False
+    *, fastmath: Collection[str] = (), makes_arrays: bool = False, inlined: bool = False
 ) -> Callable[[Function], Function]:
     """Compile a function that only compiled code calls.
 
     A way in from Python would take longer to compile than many a function itself, and again
-    with each of its callers.
+    with each of its callers. A call hands over seven numbers for each array, which takes as
+    long as a short loop: those around one are ``inlined``.
     """
     return kernel(
         fastmath=fastmath,
         makes_arrays=makes_arrays,
         no_cpython_wrapper=True,
         no_cfunc_wrapper=True,
+        forceinline=inlined,
     )
 
 

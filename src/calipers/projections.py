@@ -1,7 +1,7 @@
 """Projections of a symmetric matrix, each stated by what it minimises, and when they happen.
 
-A rule (`AtOnce`, `OnlyOnce`, `Never`) says how an update keeps the metric within its bounds;
-its compiled half is in :mod:`calipers.kernels.moves`.
+A rule (`AtOnce`, `NowAndThen`, `OnlyOnce`, `Never`) says how an update keeps the metric within
+its bounds; its compiled half is in :mod:`calipers.kernels.moves`.
 """
 
 from __future__ import annotations
@@ -45,6 +45,16 @@ class AtOnce(NamedTuple):
     """The paper's rule: every update ends with the projection onto the cone, then the ball."""
 
 
+class NowAndThen(NamedTuple):
+    """The same after every `period`-th update that changes M; the ball after each.
+
+    In between a few eigenvalues of M may be negative. The mean of the iterates is projected when
+    it is used.
+    """
+
+    period: int
+
+
 class OnlyOnce(NamedTuple):
     r"""One projection, at the end (Mahdavi, Yang, Jin, Zhu and Yi 2012).
 
@@ -70,4 +80,4 @@ class Never(NamedTuple):
     trace: float
 
 
-Rule: TypeAlias = AtOnce | OnlyOnce | Never
+Rule: TypeAlias = AtOnce | NowAndThen | OnlyOnce | Never

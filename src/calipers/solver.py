@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.losses import Loss, SmoothHinge
-from calipers.projections import AtOnce, Never, OnlyOnce, Rule
+from calipers.projections import AtOnce, Never, NowAndThen, OnlyOnce, Rule
 from calipers.sampling import BySlope, EveryBatch, Policy
 from calipers.schedules import Constant, Schedule, Shrinking
 from calipers.threads import single_threaded_blas, spread
@@ -253,22 +253,23 @@ class Solver:
 
     @cached_property
     def _room(self) -> Room:
-        from calipers.kernels.spectrum import MAX_STEPS
+        from calipers.kernels.spectrum import BASIS_ROWS, MAX_STEPS
         from calipers.kernels.state import Room
 
-        d, b = len(self.iterate.M), self.recipe.batch_size
+        d, b, rule = len(self.iterate.M), self.recipe.batch_size, self.recipe.rule
+        negatives = min(d, b * rule.period) if isinstance(rule, NowAndThen) else b
         return Room(
             gaps=np.empty((self._max_rows, d)),
             product=np.empty((self._max_rows, d)),
             square=np.empty((d, d)),
-            basis=np.empty((min(d, MAX_STEPS) + 1, d)),
+            basis=np.empty((max(min(d, MAX_STEPS) + 1, BASIS_ROWS), d)),
             start=np.empty(d),
             far=np.empty((b, d)),
             near=np.empty((b, d)),
             slopes=np.empty(b),
-            vectors=np.empty((3 * b, d)),
-            signs=np.empty(3 * b),
-            values=np.empty(b),
+            vectors=np.empty((2 * b + negatives, d)),
+            signs=np.empty(2 * b + negatives),
+            values=np.empty(negatives),
         )
 
 

@@ -33,12 +33,18 @@ SEARCHED = 5 * 10**12  # values that may be met in the search for their neighbou
 BATCH = 10  # the paper's number
 FEW_ROWS = 2000  # below which there are fewer updates where they are dear
 DEAR = 128  # from more features on an update takes most of the time
+PERIOD = 10  # updates of one projection, which costs as much as several of them
 CHEAP = 48  # up to this many features an update costs little more than to skip it
 
 
 def method(n_features: int) -> str:
     """An update at every batch where it is cheap, else at those that matter."""
     return "mini-sgd" if n_features <= CHEAP else "ha-sgd"
+
+
+def projection(n_features: int) -> str | int:
+    """After each update as in the paper where that is cheap, else after every so many-th."""
+    return "every" if n_features <= CHEAP else PERIOD
 
 
 def stages(n_features: int) -> int:

@@ -29,14 +29,14 @@ def dot(a: FloatArray, b: FloatArray) -> float:
     return total
 
 
-@inner()
+@inner(inlined=True)
 def add(x: FloatArray, c: float, row: FloatArray) -> None:
     """``x += c * row``; its own function, so that no index can be negative."""
     for j in range(x.size):
         x[j] += c * row[j]
 
 
-@inner()
+@inner(inlined=True)
 def four(A: FloatArray, k: int, first: int) -> FourRows:
     """Rows k to k + 3, each from its element number ``first`` on.
 
@@ -45,7 +45,7 @@ def four(A: FloatArray, k: int, first: int) -> FourRows:
     return A[k, first:], A[k + 1, first:], A[k + 2, first:], A[k + 3, first:]
 
 
-@inner()
+@inner(inlined=True)
 def add_four(x: FloatArray, c: Four, rows: FourRows) -> None:
     """``x += c @ rows`` for four rows, in one pass over x."""
     c0, c1, c2, c3 = c
@@ -54,14 +54,14 @@ def add_four(x: FloatArray, c: Four, rows: FourRows) -> None:
         x[j] += (c0 * r0[j] + c1 * r1[j]) + (c2 * r2[j] + c3 * r3[j])
 
 
-@inner()
+@inner(inlined=True)
 def subtract_four(x: FloatArray, c: Four, rows: FourRows) -> None:
     """``x -= c @ rows`` for four rows, in one pass over x."""
     c0, c1, c2, c3 = c
     add_four(x, (-c0, -c1, -c2, -c3), rows)
 
 
-@inner(fastmath=REORDER)
+@inner(fastmath=REORDER, inlined=True)
 def dot_four(rows: FourRows, x: FloatArray) -> Four:
     """``rows @ x`` for four rows, in one pass over x."""
     p0, p1, p2, p3 = 0.0, 0.0, 0.0, 0.0
@@ -78,6 +78,29 @@ def dot_four(rows: FourRows, x: FloatArray) -> Four:
 def write_product(A: FloatArray, B: FloatArray, out: FloatArray) -> None:
     """``out = A @ B``, by BLAS."""
     np.dot(A, B, out)
+
+
+@inner()
+def write_half_product(M: FloatArray, first: int, x: FloatArray, out: FloatArray) -> None:
+    """``out = M @ x`` from row and column ``first`` on, for a symmetric M.
+
+    M is read from its upper half and the three diagonals below it; both vectors are as long
+    as M, and what is before ``first`` is left alone.
+    """
+    d = len(M)
+    whole = d - (d - first) % 4
+    for i in range(first, d):
+        out[i] = 0.0
+    for k in range(first, whole, 4):
+        last = k + 4
+        weights = x[k], x[k + 1], x[k + 2], x[k + 3]
+        rows = four(M, k, last)
+        beyond = dot_four(rows, x[last:])
+        add_four(out[last:], weights, rows)
+        for i in range(k, last):
+            out[i] += beyond[i - k] + dot(M[i, k:last], x[k:last])
+    for i in range(whole, d):
+        out[i] += dot(M[i, whole:], x[whole:])
 
 
 @kernel(fastmath=REORDER)

@@ -1,4 +1,4 @@
-"""A change of M that ends within the cone: the paper's projection, at every update."""
+"""A change of M that ends within the cone: the paper's projection, at every update or some."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ from calipers.kernels.spectrum import (
     all_negative,
     seen_directly,
     seen_inverted,
+    seen_reflected,
     seen_unshifted,
 )
 from calipers.kernels.state import Iterate, Room
 
 UNSEEN = 1e-5  # share of the norm that a negative eigenvalue not seen by Lanczos may have
-ATTEMPTS = 6  # to find such, before a full eigendecomposition
+ATTEMPTS = 6  # to find such, before reflections
+REFLECTED = 20  # size up to which nothing is sooner done than reflections
+FEW = 4.0  # negative eigenvalues of a change, in the mean so far, that Lanczos finds sooner
 
 
 @inner()
@@ -40,6 +43,20 @@ def project_at_once(iterate: Iterate, room: Room, rank: int) -> int:
         values = room.values[:subtracted]
         found = _cut_off(M, room.start, removed, tally, values, vectors, signs, room)
         tally.floor, tally.steady = 0.0, 1 if found == 0 else 0
+        tally.projections += found > 0
+        tally.negatives += found
+    tally.rank += rank + found
+    return rank + found
+
+
+@inner()
+def project_now_and_then(period: int, iterate: Iterate, room: Room, rank: int) -> int:
+    """The same, but M is brought back after every so many changes only."""
+    M, tally, found = iterate.M, iterate.tally[0], 0
+    change(iterate, room, rank)
+    if tally.changes % period == 0 and not is_positive(M, NIL * tally.norm, room.square):
+        vectors, signs = room.vectors[rank:], room.signs[rank:]
+        found = _cut_off_all(M, tally, room.values, vectors, signs, room)
         tally.projections += found > 0
         tally.negatives += found
     tally.rank += rank + found
@@ -111,6 +128,51 @@ def _cut_off(
     """Cut off the negative eigenvalues of M, of which there are at most ``len(values)``.
 
     Adds ``|value| q q'`` for every negative pair; ``vectors`` holds ``sqrt(|value|) q``.
+    """
+    most, found = values.size, 0
+    if len(M) > REFLECTED and tally.negatives <= FEW * tally.projections:
+        most, found = _cut_off_seen(M, start, removed, tally, values, vectors, signs, room)
+    if found < most:
+        found += _cut_off_all(
+            M, tally, values[found:most], vectors[found:most], signs[found:most], room
+        )
+    return found
+
+
+@inner()
+def _cut_off_all(
+    M: FloatArray,
+    tally: Any,
+    values: FloatArray,
+    vectors: FloatArray,
+    signs: FloatArray,
+    room: Room,
+) -> int:
+    """The same by reflections, again where two values nearly meet."""
+    most, found, complete = values.size, 0, False
+    while found < most and not complete:
+        v, q = values[found:], vectors[found:]
+        more, complete = seen_reflected(M, tally.norm, v, q, room.basis, room.square)
+        if more == 0 and not complete:
+            more, complete = all_negative(M, tally.norm, v, q), True
+        _lift(M, tally, v[:more], q[:more], signs[found : found + more])
+        found += more
+    return found
+
+
+@inner()
+def _cut_off_seen(
+    M: FloatArray,
+    start: FloatArray,
+    removed: float,
+    tally: Any,
+    values: FloatArray,
+    vectors: FloatArray,
+    signs: FloatArray,
+    room: Room,
+) -> tuple[int, int]:
+    """The same for what the Lanczos process sees: how many there are at most, and were found.
+
     Fewer than could be are believed only if a factorisation agrees; else there are more, so
     small that the Lanczos process has not met them.
     """
@@ -123,21 +185,17 @@ def _cut_off(
         found, rest = seen_directly(M, start, tally.norm, values, vectors, basis)
     _lift(M, tally, values[:found], vectors[:found], signs[:found])
     attempts = ATTEMPTS
-    while found < most and attempts >= 0:
+    while found < most and attempts > 0:
         if rest == 0.0:
             if is_positive(M, NIL * tally.norm, square):
-                break
+                return found, found
             rest = -UNSEEN * tally.norm
         v, q = values[found:most], vectors[found:most]
-        if attempts > 0:
-            more, rest = seen_inverted(M, start, tally.norm, rest, v, q, basis, square)
-            attempts = attempts - 1 if more > 0 else 0
-        else:
-            more = all_negative(M, tally.norm, v, q)
-            attempts = -1
+        more, rest = seen_inverted(M, start, tally.norm, rest, v, q, basis, square)
+        attempts = attempts - 1 if more > 0 else 0
         _lift(M, tally, v[:more], q[:more], signs[found : found + more])
         found += more
-    return found
+    return most, found
 
 
 @inner(fastmath=REORDER)

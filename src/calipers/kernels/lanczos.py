@@ -18,11 +18,11 @@ from calipers.compiled import inner, kernel
 from calipers.kernels.algebra import (
     REORDER,
     add,
-    add_four,
     dot,
     dot_four,
     four,
     subtract_four,
+    write_half_product,
     write_product,
 )
 from calipers.kernels.cholesky import solve
@@ -80,23 +80,10 @@ def _apply(operator: Any, x: Any, out: Any) -> Any:
 @inner()
 def _times(M: FloatArray, x: FloatArray, out: FloatArray) -> None:
     """``out = M @ x`` for a symmetric M; a large one is read by its upper half only."""
-    d = len(M)
-    if d < HALF_IS_FASTER:
+    if len(M) < HALF_IS_FASTER:
         write_product(M, x, out)
-        return
-    whole = d - d % 4
-    for i in range(d):
-        out[i] = 0.0
-    for k in range(0, whole, 4):
-        last = k + 4
-        weights = x[k], x[k + 1], x[k + 2], x[k + 3]
-        rows = four(M, k, last)
-        beyond = dot_four(rows, x[last:])
-        add_four(out[last:], weights, rows)
-        for i in range(k, last):
-            out[i] += beyond[i - k] + dot(M[i, k:last], x[k:last])
-    for i in range(whole, d):
-        out[i] += dot(M[i, whole:], x[whole:])
+    else:
+        write_half_product(M, 0, x, out)
 
 
 @inner(fastmath=REORDER)
@@ -152,7 +139,7 @@ def _combine(weights: FloatArray, basis: FloatArray, out: FloatArray) -> None:
 
 
 @inner(fastmath=REORDER)
-def _is_apart(vectors: FloatArray, k: int) -> bool:
+def is_apart(vectors: FloatArray, k: int) -> bool:
     """Whether vector k is orthogonal to those before it: it is not where values nearly meet."""
     largest = 0.0
     for m in range(k):
@@ -257,7 +244,7 @@ def _trusted(
         if k == values.size or excess > most:
             return k, value
         _combine(ritz[0, :n], basis, vectors[k])
-        if not _is_apart(vectors, k):
+        if not is_apart(vectors, k):
             return k, value
         values[k] = value
     return in_sight, below

@@ -17,12 +17,18 @@ from calipers.arrays import FloatArray
 from calipers.compiled import inner
 from calipers.kernels.algebra import REORDER, add_outer_products, dot
 from calipers.kernels.cholesky import is_positive
-from calipers.kernels.cone import change, project_at_once, stays_positive, subtracted_by
+from calipers.kernels.cone import (
+    change,
+    project_at_once,
+    project_now_and_then,
+    stays_positive,
+    subtracted_by,
+)
 from calipers.kernels.lanczos import Goal, Product, lowest_pairs
 from calipers.kernels.parts import rate
 from calipers.kernels.spectrum import MAX_STEPS, PATIENCE, RESIDUAL, TINY
 from calipers.kernels.state import Iterate, Room, Step
-from calipers.projections import AtOnce, Never, OnlyOnce
+from calipers.projections import AtOnce, Never, NowAndThen, OnlyOnce
 
 
 def move(rule: Any, iterate: Iterate, step: Step, room: Room, rank: int) -> int:
@@ -43,6 +49,10 @@ def _is(rule: Any, kind: type) -> bool:
 def _move(rule: Any, iterate: Any, step: Any, room: Any, rank: Any) -> Any:
     if _is(rule, AtOnce):
         return lambda rule, iterate, step, room, rank: project_at_once(iterate, room, rank)
+    if _is(rule, NowAndThen):
+        return lambda rule, iterate, step, room, rank: project_now_and_then(
+            rule.period, iterate, room, rank
+        )
     if _is(rule, OnlyOnce):
         return lambda rule, iterate, step, room, rank: _penalise(rule, iterate, step, room, rank)
     if _is(rule, Never):
@@ -52,7 +62,7 @@ def _move(rule: Any, iterate: Any, step: Any, room: Any, rank: Any) -> Any:
 
 @overload(stands_still, strict=False)
 def _stands_still(rule: Any) -> Any:
-    if _is(rule, AtOnce):
+    if _is(rule, AtOnce) or _is(rule, NowAndThen):
         return lambda rule: True
     return lambda rule: False
 

@@ -7,9 +7,11 @@ the Krylov space of the subtracted directions. Lanczos started there finds them:
 matrix with the matrix itself where that takes few products, else with the inverse of
 ``M + shift I``, where the shift is little more than needed to make it positive. Of a small
 one the first try is its own inverse, whose factorisation also tells how many there are.
-
 A residual decides which pairs to trust; that none is missed is for the caller to confirm
-by a factorisation, with a full eigendecomposition as the last resort.
+by a factorisation.
+
+Where the matrix is tiny, many are negative, or Lanczos does not come to an end, reflections
+make M tridiagonal, and nothing can be missed.
 """
 
 from __future__ import annotations
@@ -19,8 +21,10 @@ import numpy as np
 from calipers.arrays import FloatArray
 from calipers.compiled import inner, kernel
 from calipers.kernels.algebra import REORDER, dot
-from calipers.kernels.cholesky import count_negative, factors_of
-from calipers.kernels.lanczos import Goal, Inverse, Product, lowest_pairs
+from calipers.kernels.cholesky import copy, count_negative, factors_of
+from calipers.kernels.lanczos import Goal, Inverse, Product, is_apart, lowest_pairs
+from calipers.kernels.reflections import reflect_back, tridiagonalise
+from calipers.kernels.tridiagonal import below_all, count_below, nth_lowest
 
 TINY = 1e-13  # eigenvalues above -TINY * norm count as zero
 NIL = 1e-12  # the same where a factorisation tells how many are negative
@@ -29,6 +33,7 @@ MAX_STEPS = 90  # of Lanczos with the matrix, before giving up
 PATIENCE = 24  # steps after which it must look within reach
 INVERSE_STEPS = 60  # the same with an inverse
 INVERSE_PATIENCE = 40
+BASIS_ROWS = 6  # of room, at least, that reflections need
 
 
 @kernel()
@@ -122,9 +127,38 @@ def _is_pair(M: FloatArray, value: float, q: FloatArray, accuracy: float) -> boo
     return bool(squared <= accuracy * accuracy)
 
 
+@kernel()
+def seen_reflected(
+    M: FloatArray,
+    norm: float,
+    values: FloatArray,
+    vectors: FloatArray,
+    basis: FloatArray,
+    room: FloatArray,
+) -> tuple[int, bool]:
+    """The same of M made tridiagonal: how many, and whether these are all.
+
+    They are not where two values nearly meet, so that their vectors are not apart, or where
+    M is not finite.
+    """
+    d, alpha, beta, weights, rest = len(M), basis[0], basis[1], basis[2], basis[3:]
+    copy(M, 0.0, room)
+    tridiagonalise(room, alpha, beta, weights, rest)
+    below, digits = -TINY * norm, 0.01 * RESIDUAL * norm
+    low = below_all(alpha, beta, d)
+    count = min(values.size, count_below(alpha, beta, d, below))
+    for k in range(count):
+        values[k] = nth_lowest(alpha, beta, d, k, low, below, digits, vectors[k], rest)
+        reflect_back(room, weights, vectors[k])
+        is_pair = _is_pair(M, values[k], vectors[k], RESIDUAL * norm)
+        if not (is_pair and is_apart(vectors, k)):
+            return k, False
+    return count, norm < np.inf
+
+
 @kernel(makes_arrays=True)
 def all_negative(M: FloatArray, norm: float, values: FloatArray, vectors: FloatArray) -> int:
-    """Negative eigenpairs from a full eigendecomposition: the last resort."""
+    """The same from a full eigendecomposition: the last resort."""
     w, Q = np.linalg.eigh(M)
     found = 0
     while found < values.size and found < w.size and w[found] < -TINY * norm:

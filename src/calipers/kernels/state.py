@@ -77,6 +77,6 @@ class Room(NamedTuple):
     far: FloatArray  # (batch_size, d)
     near: FloatArray
     slopes: FloatArray  # (batch_size,)
-    vectors: FloatArray  # (3 * batch_size, d)
+    vectors: FloatArray  # (2 * batch_size + negatives, d)
     signs: FloatArray
-    values: FloatArray  # (batch_size,)
+    values: FloatArray  # (negatives,), as many eigenvalues as can be negative
