@@ -86,6 +86,7 @@ def test_many_features_are_not_projected_after_each_update(d: int, chosen: Any) 
     assert fitted.projection_ == chosen
     same = TripletSGD(**settings, projection=chosen).fit(wide, labels)
     np.testing.assert_array_equal(fitted.components_, same.components_)
+    assert TripletSGD("ha-sgd", **settings).fit(wide, labels).projection_ == "every"
     if chosen == 10:
         with pytest.raises(ValueError, match="got projection=10: fit with projection='every'"):
             fitted.theory()

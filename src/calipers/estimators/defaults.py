@@ -42,9 +42,9 @@ def method(n_features: int) -> str:
     return "mini-sgd" if n_features <= CHEAP else "ha-sgd"
 
 
-def projection(n_features: int) -> str | int:
-    """After each update as in the paper where that is cheap, else after every so many-th."""
-    return "every" if n_features <= CHEAP else PERIOD
+def projection(n_features: int, *, named: bool) -> str | int:
+    """After each update where that is cheap or the paper's method was asked for by its name."""
+    return "every" if named or n_features <= CHEAP else PERIOD
 
 
 def stages(n_features: int) -> int:

@@ -77,12 +77,12 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         Return the mean of all iterates (as the paper does) or the last one.
     projection : int or {"auto", "every", "once", "never"}, default="auto"
         How M stays positive semi-definite. "every" update ends with a projection, as in the
-        paper; with a number, every so many-th does, and the result. "auto" is "every" up to 48
-        features, else 10, which learns as well in a fraction of the time. The
-        others are from the paper's related work, to compare with: "once" adds a penalty on
-        the lowest eigenvalue and projects the result (Mahdavi et al. 2012), "never" takes
-        Frank-Wolfe steps among matrices of trace at most `radius` (Hazan and Kale 2012), for
-        which `learning_rate` has no meaning.
+        paper; with a number, every so many-th does, and the result. "auto" is 10 where `method`
+        is "auto" and there are more than 48 features, which learns as well in a fraction of the
+        time, else "every". The others are from the paper's related work, to compare with: "once"
+        adds a penalty on the lowest eigenvalue and projects the result (Mahdavi et al. 2012),
+        "never" takes Frank-Wolfe steps among matrices of trace at most `radius` (Hazan and Kale
+        2012), for which `learning_rate` has no meaning.
     start : {"auto", "identity", "features", "classes"}, default="auto"
         The metric to start from and to find neighbours in: X as it is, each feature divided by
         its standard deviation, or the inverse of the covariance within classes (shrunk).
@@ -223,10 +223,10 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         return Theory(**self._theory_facts, delta=delta)
 
     def _start(self, rows: Rows, source: Source, rngs: list[np.random.Generator]) -> Staged:
-        d = rows.shape[1]
-        self.method_ = defaults.method(d) if self.method == "auto" else self.method
-        given = self.projection
-        self.projection_ = defaults.projection(d) if given == "auto" else given
+        d, given = rows.shape[1], self.projection
+        named = self.method != "auto"
+        self.method_ = self.method if named else defaults.method(d)
+        self.projection_ = defaults.projection(d, named=named) if given == "auto" else given
         later = self._shares(rows)[1:] if isinstance(source, DrawnTriplets) else []
         self.n_stages_ = 1 + len(later)
         return Staged(self._solver(rows, source, rngs), later)
