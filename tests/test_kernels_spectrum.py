@@ -216,6 +216,19 @@ def test_reflections_take_values_that_meet_one_after_another(gap: float) -> None
     np.testing.assert_allclose(np.linalg.eigvalsh(M)[:4], [0.0, 0.0, 0.0, 0.1], atol=1e-9)
 
 
+@pytest.mark.parametrize("scale", [1e-150, 1e150])
+def test_reflections_do_not_depend_on_the_units_of_the_matrix(scale: float) -> None:
+    spectra = np.concatenate([[-1e-2, -1e-6, -1e-10], np.logspace(-12, 0, 17)])
+    M = scale * with_spectrum(spectra)
+    norm, room = scale * float(np.linalg.norm(spectra)), (20, 20)
+    values, vectors = np.empty(5), np.empty((5, 20))
+    found, complete = spectrum.seen_reflected(
+        M, norm, values, vectors, np.empty(room), np.empty(room)
+    )
+    assert (found, complete) == (3, True)
+    np.testing.assert_allclose(values[:3] / scale, spectra[:3], atol=1e-15)
+
+
 def test_reflections_find_no_more_than_there_is_room_for() -> None:
     found, _, values, _ = reflected(np.diag([-1.0, 2.0, -3.0]), room=1)
     assert (found, values.tolist()) == (1, [-3.0])

@@ -90,7 +90,7 @@ def solve(factors: FloatArray, x: FloatArray) -> None:
 
 
 @inner()
-def copy(M: FloatArray, shift: float, out: FloatArray) -> None:
+def _copy(M: FloatArray, shift: float, out: FloatArray) -> None:
     """``out = M + shift * I``."""
     for i in range(len(M)):
         for j in range(len(M)):  # an assignment of arrays takes numba 4 s longer to compile
@@ -102,7 +102,7 @@ def copy(M: FloatArray, shift: float, out: FloatArray) -> None:
 def factors_of(M: FloatArray, shift: float, factors: FloatArray) -> bool:
     """Factorise ``M + shift * I``, as `factorise` does; False unless it is positive definite."""
     d = len(M)
-    copy(M, shift, factors)
+    _copy(M, shift, factors)
     if d <= SMALL:
         return bool(factorise(factors, 0.0))
     if _potrf(_DOUBLE, _LOWER, d, factors.ctypes, d) != 0:
@@ -122,7 +122,7 @@ def count_negative(M: FloatArray, shift: float, norm: float, factors: FloatArray
     By Sylvester's law of inertia they are as many as D of its factors has. Without pivoting
     these may grow beyond measure, and rounding with them. ``norm`` is that of M.
     """
-    copy(M, shift, factors)
+    _copy(M, shift, factors)
     if not factorise(factors, -np.inf):
         return -1
     count, largest = 0, 0.0

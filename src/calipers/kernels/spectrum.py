@@ -21,7 +21,7 @@ import numpy as np
 from calipers.arrays import FloatArray
 from calipers.compiled import inner, kernel
 from calipers.kernels.algebra import REORDER, dot
-from calipers.kernels.cholesky import copy, count_negative, factors_of
+from calipers.kernels.cholesky import count_negative, factors_of
 from calipers.kernels.lanczos import Goal, Inverse, Product, is_apart, lowest_pairs
 from calipers.kernels.reflections import reflect_back, tridiagonalise
 from calipers.kernels.tridiagonal import below_all, count_below, nth_lowest
@@ -123,8 +123,8 @@ def _is_pair(M: FloatArray, value: float, q: FloatArray, accuracy: float) -> boo
     """Whether ``||M q - value q||`` is small enough."""
     squared = 0.0
     for i in range(len(M)):
-        squared += (dot(M[i], q) - value * q[i]) ** 2
-    return bool(squared <= accuracy * accuracy)
+        squared += ((dot(M[i], q) - value * q[i]) / accuracy) ** 2
+    return bool(squared <= 1.0)
 
 
 @kernel()
@@ -139,21 +139,26 @@ def seen_reflected(
     """The same of M made tridiagonal: how many, and whether these are all.
 
     They are not where two values nearly meet, so that their vectors are not apart, or where
-    M is not finite.
+    M is not finite. Squares of the entries of M may vanish, those of M / norm do not.
     """
     d, alpha, beta, weights, rest = len(M), basis[0], basis[1], basis[2], basis[3:]
-    copy(M, 0.0, room)
+    if not 0.0 < norm < np.inf:
+        return 0, norm == 0.0
+    for i in range(d):
+        for j in range(d):
+            room[i, j] = M[i, j] / norm
     tridiagonalise(room, alpha, beta, weights, rest)
-    below, digits = -TINY * norm, 0.01 * RESIDUAL * norm
+    below, digits = -TINY, 0.01 * RESIDUAL
     low = below_all(alpha, beta, d)
     count = min(values.size, count_below(alpha, beta, d, below))
     for k in range(count):
-        values[k] = nth_lowest(alpha, beta, d, k, low, below, digits, vectors[k], rest)
+        value = nth_lowest(alpha, beta, d, k, low, below, digits, vectors[k], rest)
+        values[k] = norm * value
         reflect_back(room, weights, vectors[k])
         is_pair = _is_pair(M, values[k], vectors[k], RESIDUAL * norm)
         if not (is_pair and is_apart(vectors, k)):
             return k, False
-    return count, norm < np.inf
+    return count, True
 
 
 @kernel(makes_arrays=True)
