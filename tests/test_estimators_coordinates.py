@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, cast
 
 import numpy as np
@@ -103,8 +104,8 @@ def test_the_spread_within_classes_is_judged_by_rows_it_has_not_seen() -> None:
     )
     assert np.any(used != coordinates("classes", RowsInMemory(other, Y)).factors)
     rows, anchors = RowsInMemory(other, Y), np.arange(2, len(X), 5)
-    seen = module.outvoted(rows.mapped(coordinates("classes", rows, unseen=2).of), anchors)
-    wrong = module._outvoted_in("classes", rows, np.arange(len(X)))
+    seen = module.mistaken(rows.mapped(coordinates("classes", rows, unseen=2).of), anchors)
+    wrong = module._mistaken_in("classes", rows, np.arange(len(X)))
     np.testing.assert_array_equal(wrong[2::5], seen)
 
 
@@ -116,13 +117,28 @@ def test_coordinates_and_a_matrix_after_them(kind: str) -> None:
 
 
 def test_three_nearest_rows_vote() -> None:
-    """Of rows as near, those of lower number are asked; a class of few has few votes."""
+    """Of rows as near, those of lower number are asked; where all differ the nearest decides."""
     rows = np.array([[0.0], [1.0], [2.0], [2.5], [9.0], [9.0], [9.0], [9.0]])
     labels = np.array([0, 0, 1, 0, 1, 1, 2, 2])
-    wrong = module.outvoted(RowsInMemory(rows, labels), np.arange(8))
-    votes = [[1, 0, 0], [0, 1, 0], [0, 0, 0], [1, 0, 0], [1, 2, 2], [1, 2, 2], [1, 1, 2], [1, 1, 2]]
-    expected = [sum(v != own for v in vote) > 1 for vote, own in zip(votes, labels, strict=True)]
-    np.testing.assert_array_equal(wrong, expected)
+    wrong = module.mistaken(RowsInMemory(rows, labels), np.arange(8))
+    votes = [[0, 1, 0], [0, 1, 0], [0, 0, 0], [1, 0, 0], [1, 2, 2], [1, 2, 2], [1, 1, 2], [1, 1, 2]]
+    winners = [Counter(vote).most_common(1)[0][0] for vote in votes]
+    np.testing.assert_array_equal(wrong, winners != labels)
+    heaps = np.array([[0.0], [1.0], [-1.5], [2.0], [50.0]])
+    kinds = np.array([0, 0, 1, 2, 1])
+    np.testing.assert_array_equal(
+        module.mistaken(RowsInMemory(heaps, kinds), np.array([0, 1, 2])), [False, False, True]
+    )
+
+
+def test_pairs_in_many_classes_do_not_ask_for_the_spread_within_classes() -> None:
+    """The one other row of a class is never the majority of three, but decides if it is nearest."""
+    rng = np.random.default_rng(0)
+    centres = rng.standard_normal((70, 100))
+    labels = np.repeat(np.arange(70), 2)
+    rows = centres[labels] + 0.3 * rng.standard_normal((140, 100))
+    assert module.mistaken(RowsInMemory(rows, labels), np.arange(140)).mean() < 0.6
+    assert best_coordinates(RowsInMemory(rows, labels)).kind == "identity"
 
 
 def test_the_spread_within_classes_is_not_tried_on_many_rows(

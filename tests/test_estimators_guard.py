@@ -10,7 +10,7 @@ from sklearn.datasets import load_wine
 
 from calipers import TripletSGD
 from calipers.arrays import FloatArray, IndexArray
-from calipers.estimators import guard
+from calipers.estimators import defaults, guard
 from calipers.triplets import RowsInMemory
 
 RNG = np.random.default_rng(0)
@@ -67,11 +67,17 @@ def test_every_row_is_asked_once_and_never_learned_from_then() -> None:
         np.testing.assert_array_equal(np.bincount(LABELS[part]), [20, 20, 20, 20])
 
 
-def test_too_few_and_too_many_rows_are_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_few_rows_are_not_asked() -> None:
     assert guard.held_out(_keep, RowsInMemory(ROWS[:99], LABELS[:99])) is None
     assert guard.held_out(_keep, RowsInMemory(ROWS[:100], LABELS[:100])) is not None
-    monkeypatch.setattr(guard, "MOST_ROWS", 239)
-    assert guard.held_out(_keep, RowsInMemory(ROWS, LABELS)) is None
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "expected"),
+    [(5000, 48, True), (5001, 48, False), (1000, 49, True), (1001, 49, False)],
+)
+def test_many_rows_need_no_guard(n: int, d: int, expected: bool) -> None:
+    assert defaults.is_guarded(n, d) == expected
 
 
 def test_classes_of_one_or_two_rows_are_left_out() -> None:
@@ -109,24 +115,24 @@ def test_an_estimator_that_does_harm_stays_euclidean(monkeypatch: pytest.MonkeyP
     np.testing.assert_array_equal(fitted.get_mahalanobis_matrix(), np.eye(2))
     (note,) = (note for note in fitted.notes_ if "Euclidean" in note)
     assert "240 rows" in note
-    assert "30 have mostly other classes" in note
+    assert "30 are taken for another class" in note
     assert "guard=False" in note
     assert np.any(noise(guard=False).get_mahalanobis_matrix() != np.eye(2))
     assert fitted.fit_triplets(ROWS, [[0, 4, 1]] * 30).get_mahalanobis_matrix()[0, 1] != 0.0
 
 
 @pytest.mark.parametrize(
-    ("settings", "n_columns"), [({"guard": False}, 2), ({"n_components": 1}, 2), ({}, 49)]
+    ("settings", "n_copies"), [({"guard": False}, 1), ({"n_components": 1}, 1), ({}, 21)]
 )
 def test_who_is_not_guarded(
-    settings: dict[str, Any], n_columns: int, monkeypatch: pytest.MonkeyPatch
+    settings: dict[str, Any], n_copies: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(learn: object, rows: object) -> None:
         raise AssertionError
 
-    rows = np.tile(ROWS, (1, 25))[:, :n_columns]
+    rows, labels = np.tile(ROWS, (n_copies, 1)), np.tile(LABELS, n_copies)
     monkeypatch.setattr(guard, "held_out", never)
-    TripletSGD(n_triplets=100, random_state=0, **settings).fit(rows, LABELS)
+    TripletSGD(n_triplets=100, random_state=0, **settings).fit(rows, labels)
     with pytest.raises(AssertionError):
         TripletSGD(n_triplets=100, random_state=0).fit(ROWS, LABELS)
 

@@ -68,8 +68,9 @@ def test_stages_by_the_number_of_features() -> None:
     assert fit(n_triplets=1000).n_stages_ == 3
     wide = np.tile(X, 13)
     settings: dict[str, Any] = {"n_triplets": 1000, "random_state": 0}
-    assert TripletSGD(**settings).fit(wide[:, :49], Y).n_stages_ == 1
-    assert TripletSGD(**settings, n_stages=2).fit(wide[:, :49], Y).n_stages_ == 2
+    assert TripletSGD(**settings).fit(wide[:, :49], Y).n_stages_ == 2
+    assert TripletSGD("mini-sgd", **settings).fit(wide[:, :49], Y).n_stages_ == 1
+    assert TripletSGD(**settings, n_stages=4).fit(wide[:, :49], Y).n_stages_ == 4
 
 
 def test_fewer_batches_than_stages_and_triplets_that_are_given() -> None:

@@ -75,22 +75,19 @@ def test_every_parameter_is_in_the_table_above() -> None:
     assert changed == TripletSGD().get_params().keys()
 
 
-def test_auto_takes_the_method_by_the_number_of_features() -> None:
+def test_auto_is_mini_sgd() -> None:
     np.testing.assert_array_equal(metric(), metric("mini-sgd"))
     assert fit().method_ == "mini-sgd"
-    wide = np.tile(X, 13)
-    assert fit(rows=wide[:, :48]).method_ == "mini-sgd"
-    assert fit(rows=wide[:, :49]).method_ == "ha-sgd"
     assert fit("sgd").method_ == "sgd"
 
 
 def test_the_number_of_triplets_without_being_told() -> None:
-    """25 to 50 a row where updates are dear, but not more than the paper takes."""
+    """25 a row where updates are not cheap, but not more than the paper takes."""
     labels = np.arange(60) % 3
     rows = np.random.default_rng(0).standard_normal((60, 49))
     assert TripletSGD("as-sgd", random_state=0).fit(rows, labels).n_iter_ == 1500
     assert TripletSGD("as-sgd", random_state=0).fit(rows[:, :48], labels).n_iter_ == 100_000
-    many = np.tile(rows, (40, 1)), np.tile(labels, 40)
+    many = np.tile(rows, (70, 1)), np.tile(labels, 70)
     assert TripletSGD("mini-sgd", random_state=0).fit(*many).n_iter_ == 10_000
 
 
@@ -103,18 +100,38 @@ def test_more_rows_more_triplets_where_updates_are_cheap(n_rows: int, n_triplets
     assert sum(TripletSGD()._shares(rows)) == n_triplets
 
 
-def test_batches_without_being_told() -> None:
-    """Twice the paper's for few labelled rows of many features."""
-    labels = np.arange(60) % 3
-    rows = np.random.default_rng(0).standard_normal((60, 129))
-    settings: dict[str, Any] = {"n_triplets": 600, "random_state": 0}
-    for n_features, n_batches in ((128, 60), (129, 30)):
-        fitted = TripletSGD("mini-sgd", **settings).fit(rows[:, :n_features], labels)
-        assert fitted.n_iter_ == n_batches
-    many = RowsInMemory(np.broadcast_to(0.0, (2000, 129)), np.arange(2000) % 2)
-    assert TripletSGD()._batch(many) == 10
-    given = TripletSGD("mini-sgd", **settings).fit_triplets(rows, [[0, 3, 1]] * 600)
-    assert given.n_iter_ == 60
+@pytest.mark.parametrize(
+    ("d", "n_triplets", "batch_size", "learning_rate"),
+    [
+        (48, 90_000, 10, 1.0),
+        (49, 90_000, 100, 5.0),
+        (256, 90_000, 100, 5.0),
+        (257, 90_000, 200, 10.0),
+        (257, 1000, 50, 2.5),
+        (257, 100, 10, 1.0),
+    ],
+)
+def test_batches_and_steps_without_being_told(
+    d: int, n_triplets: int, batch_size: int, learning_rate: float
+) -> None:
+    rows = RowsInMemory(np.broadcast_to(0.0, (60, d)), np.arange(60) % 2)
+    not_told = TripletSGD(n_triplets=n_triplets)
+    assert (not_told._batch(rows), not_told._rate(rows)) == (batch_size, learning_rate)
+    for told in (TripletSGD("mini-sgd"), TripletSGD("ha-sgd"), TripletSGD(batch_size=10)):
+        told.set_params(n_triplets=n_triplets)
+        assert (told._batch(rows), told._rate(rows)) == (10, 1.0)
+    assert TripletSGD(batch_size=100)._rate(rows) == 1.0
+    assert TripletSGD(learning_rate=0.5)._rate(rows) == 0.5
+    unlabelled = RowsInMemory(np.broadcast_to(0.0, (60, d)))
+    assert (not_told._batch(unlabelled), not_told._rate(unlabelled)) == (10, 1.0)
+
+
+def test_what_is_not_told_is_taken() -> None:
+    rows, labels = np.random.default_rng(0).standard_normal((60, 49)), np.arange(60) % 3
+    fitted = TripletSGD(random_state=0).fit(rows, labels)
+    same = TripletSGD("mini-sgd", batch_size=75, learning_rate=3.75, n_stages=2, random_state=0)
+    np.testing.assert_array_equal(fitted.components_, same.fit(rows, labels).components_)
+    assert fitted.n_iter_ == 20
 
 
 def test_batch_size_is_one_where_the_method_says_so() -> None:

@@ -16,6 +16,7 @@ from sklearn.covariance import OAS
 from calipers.arrays import FloatArray, IndexArray
 from calipers.threads import single_threaded_blas, spread
 from calipers.triplets import Rows, n_usable, usable
+from calipers.votes import winners
 
 KINDS = ("identity", "features", "classes")
 MOST_ROWS = 20_000  # from which spreads are estimated
@@ -116,7 +117,7 @@ def coordinates(kind: str, rows: Rows, *, unseen: int | None = None) -> Coordina
 
 
 def best_coordinates(rows: Rows) -> Coordinates:
-    """Those in which the fewest anchors are among other classes.
+    """Those in which the fewest anchors are taken for another class.
 
     The rows stay as they are unless others are better by more than chance: by `SURE` standard
     errors of the difference, over the same anchors.
@@ -124,9 +125,9 @@ def best_coordinates(rows: Rows) -> Coordinates:
     n, d = rows.shape
     anchors = some_anchors(rows)
     best, most = coordinates("identity", rows), 0.0
-    wrong = outvoted(rows, anchors)
+    wrong = mistaken(rows, anchors)
     for kind in ("features", "classes") if n <= FEW_ROWS and d <= MOST_FEATURES else ("features",):
-        mended = wrong.astype(np.float64) - _outvoted_in(kind, rows, anchors)
+        mended = wrong.astype(np.float64) - _mistaken_in(kind, rows, anchors)
         if mended.sum() > max(most, SURE * np.sqrt(np.sum(mended**2))):
             best, most = coordinates(kind, rows), mended.sum()
     return best
@@ -139,25 +140,25 @@ def some_anchors(rows: Rows) -> IndexArray:
     return usable(rows, np.linspace(0, n_anchors - 1, n_some).astype(np.intp))
 
 
-def _outvoted_in(kind: str, rows: Rows, anchors: IndexArray) -> npt.NDArray[np.bool_]:
-    """What :func:`outvoted` says in coordinates that were made without the anchors."""
+def _mistaken_in(kind: str, rows: Rows, anchors: IndexArray) -> npt.NDArray[np.bool_]:
+    """What :func:`mistaken` says in coordinates that were made without the anchors."""
     if kind != "classes" or rows.shape[0] < 2 * N_FOLDS:
-        return outvoted(rows.mapped(coordinates(kind, rows).of), anchors)
+        return mistaken(rows.mapped(coordinates(kind, rows).of), anchors)
     wrong = np.zeros(len(anchors), dtype=np.bool_)
     for fold in range(N_FOLDS):
         theirs = anchors % N_FOLDS == fold
         if theirs.any():
             others = coordinates(kind, rows, unseen=fold)
-            wrong[theirs] = outvoted(rows.mapped(others.of), anchors[theirs])
+            wrong[theirs] = mistaken(rows.mapped(others.of), anchors[theirs])
     return wrong
 
 
-def outvoted(rows: Rows, anchors: IndexArray) -> npt.NDArray[np.bool_]:
-    """Whether most of an anchor's `VOTES` nearest rows are of other classes.
+def mistaken(rows: Rows, anchors: IndexArray) -> npt.NDArray[np.bool_]:
+    """Whether an anchor's `VOTES` nearest rows take it for one of another class.
 
     >>> from calipers.triplets import RowsInMemory
     >>> rows = RowsInMemory(np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 1, 1]))
-    >>> outvoted(rows, np.array([0, 2]))
+    >>> mistaken(rows, np.array([0, 2]))
     array([ True, False])
     """
     same, other = rows.nearest(anchors, n_same=VOTES, n_other=VOTES)
@@ -167,5 +168,7 @@ def outvoted(rows: Rows, anchors: IndexArray) -> npt.NDArray[np.bool_]:
     for distances, near in zip(squared.T, numbers.T, strict=True):
         is_row = near >= 0
         distances[is_row] = np.sum((given[is_row] - rows.take(near[is_row])) ** 2, axis=1)
-    nearest = np.lexsort((numbers, squared), axis=1)[:, :VOTES]
-    return np.asarray(np.sum(nearest >= VOTES, axis=1) > VOTES // 2)
+    order = np.lexsort((numbers, squared), axis=1)[:, : min(VOTES, rows.shape[0] - 1)]
+    nearest = np.take_along_axis(numbers, order, axis=1)
+    classes = rows.labels_of(nearest.ravel()).reshape(nearest.shape)
+    return np.asarray(winners(classes) != rows.labels_of(anchors))

@@ -30,26 +30,37 @@ PAPER_SETTINGS: Mapping[str, Any] = MappingProxyType(
 MOST_TRIPLETS = 100_000  # the paper's number
 PER_ROW = 50  # of triplets, beyond which little more is learned
 SEARCHED = 5 * 10**12  # values that may be met in the search for their neighbours
-BATCH = 10  # the paper's number
-FEW_ROWS = 2000  # below which there are fewer updates where they are dear
-DEAR = 128  # from more features on an update takes most of the time
-PERIOD = 10  # updates of one projection, which costs as much as several of them
-CHEAP = 48  # up to this many features an update costs little more than to skip it
+CHEAP = 48  # up to this many features an update costs little
+DEAR = 256  # from more features on it costs much
+BATCH, RATE = 10, 1.0  # the paper's numbers
+LARGE_BATCH = 100  # which makes fewer updates
+PACE = 1 / 20  # length of a step for every triplet of a large batch
+FEWEST_UPDATES = 20  # for which batches are smaller
+GUARDED, GUARDED_WIDE = 5000, 1000  # rows up to which learning is checked; beyond CHEAP features
 
 
-def method(n_features: int) -> str:
-    """An update at every batch where it is cheap, else at those that matter."""
-    return "mini-sgd" if n_features <= CHEAP else "ha-sgd"
+def batch(n_triplets: int, n_features: int) -> int:
+    """Triplets of a batch: the dearer an update, the more.
+
+    >>> batch(100_000, 16), batch(100_000, 200), batch(100_000, 384), batch(1000, 200)
+    (10, 100, 200, 50)
+    """
+    if n_features <= CHEAP:
+        return BATCH
+    large = LARGE_BATCH if n_features <= DEAR else 2 * LARGE_BATCH
+    return max(BATCH, min(large, n_triplets // FEWEST_UPDATES))
 
 
-def projection(n_features: int, *, named: bool) -> str | int:
-    """After each update where that is cheap or the paper's method was asked for by its name."""
-    return "every" if named or n_features <= CHEAP else PERIOD
+def rate(batch_size: int) -> float:
+    """Length of a step: longer where updates are fewer."""
+    return max(RATE, PACE * batch_size)
 
 
-def stages(n_features: int) -> int:
-    """Stages, each with triplets of its own."""
-    return 3 if n_features <= CHEAP else 1
+def stages(n_features: int, *, named: bool) -> int:
+    """Stages, each with triplets of its own; one, as in the paper, for a method that is named."""
+    if n_features <= CHEAP:
+        return 3
+    return 1 if named else 2
 
 
 def neighbors(n_features: int) -> int:
@@ -57,20 +68,21 @@ def neighbors(n_features: int) -> int:
     return 3 if n_features <= CHEAP else 5
 
 
-def batch(n_rows: int, n_features: int) -> int:
-    """Triplets of a batch: twice the paper's make half the updates where few rows bear them."""
-    return 2 * BATCH if n_features > DEAR and n_rows < FEW_ROWS else BATCH
-
-
 def triplets(n_rows: int, n_features: int) -> int:
-    """Triplets to draw: so many for every row, within what is worth its time.
+    """Triplets to draw: so many for every row, half as many where updates are not cheap.
 
-    Few rows have less to teach, each of them: half as many up to 1,000.
-
-    >>> triplets(150, 4), triplets(15_000, 16), triplets(1_000_000, 16), triplets(1000, 256)
-    (100000, 750000, 312500, 25000)
+    >>> triplets(150, 4), triplets(15_000, 16), triplets(1_000_000, 16)
+    (100000, 750000, 312500)
+    >>> triplets(1000, 256), triplets(15_000, 256), triplets(15_000, 384)
+    (25000, 100000, 50000)
     """
     if n_features > CHEAP:
-        return min(MOST_TRIPLETS, n_rows * min(PER_ROW, max(PER_ROW // 2, n_rows // 40)))
+        most = MOST_TRIPLETS if n_features <= DEAR else MOST_TRIPLETS // 2
+        return min(most, n_rows * PER_ROW // 2)
     searched = SEARCHED // (n_rows * n_features)
     return max(MOST_TRIPLETS, min(PER_ROW * n_rows, 10 * MOST_TRIPLETS, searched))
+
+
+def is_guarded(n_rows: int, n_features: int) -> bool:
+    """Whether to ask held-out rows if learning helps: more rows have enough to teach."""
+    return n_rows <= (GUARDED if n_features <= CHEAP else GUARDED_WIDE)

@@ -13,9 +13,9 @@ import numpy.typing as npt
 from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators.coordinates import VOTES
 from calipers.triplets import Rows, nearest_same_and_other
+from calipers.votes import winners
 
 FEWEST_ROWS = 100  # fewer say too little
-MOST_ROWS = 5000  # more have enough to teach
 N_FOLDS = 3
 
 
@@ -28,7 +28,7 @@ class Learner(Protocol):
 
 
 class Wrong(NamedTuple):
-    """Rows that have mostly other classes among their nearest."""
+    """Rows that their nearest take for another class."""
 
     given: int  # as they are
     learned: int  # under metrics learned from the others
@@ -41,13 +41,11 @@ class Wrong(NamedTuple):
 
 
 def held_out(learn: Learner, rows: Rows) -> Wrong | None:
-    """How many rows are outvoted as they are given, and under a metric learned from the others.
+    """How many rows are mistaken as they are given, and under a metric learned from the others.
 
-    None where the rows cannot say: they are too few, so many that there is no need, such that
-    nothing can be learned from a part of them, or nobody waits for it.
+    None where the rows cannot say: they are too few, such that nothing can be learned from a part
+    of them, or nobody waits for it.
     """
-    if rows.shape[0] > MOST_ROWS:
-        return None
     labels = rows.labels_of(np.arange(rows.shape[0]))
     some = np.flatnonzero(rows.class_sizes[labels] >= N_FOLDS)  # of smaller classes none might stay
     if len(some) < FEWEST_ROWS:
@@ -63,20 +61,19 @@ def held_out(learn: Learner, rows: Rows) -> Wrong | None:
             return None
         if L is None:
             return None
-        given[asked] = _outvoted(X, labels, asked)
-        learned[asked] = _outvoted(X @ L.T, labels, asked)
+        given[asked] = _mistaken(X, labels, asked)
+        learned[asked] = _mistaken(X @ L.T, labels, asked)
     return Wrong(*(int(wrong.sum()) for wrong in (given, learned, given ^ learned)))
 
 
-def _outvoted(
+def _mistaken(
     X: FloatArray, labels: IndexArray, asked: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.bool_]:
-    """Whether those asked have mostly other classes among the nearest of those not asked."""
+    """Whether the nearest of those not asked take one that is asked for another class."""
     anchors = np.flatnonzero(asked)
     sides = asked.astype(np.intp)
     _, near = nearest_same_and_other(X, sides, anchors, n_same=0, n_other=VOTES)
-    differ = labels[near] != labels[anchors][:, None]
-    return np.asarray(differ.sum(axis=1) > VOTES // 2)
+    return np.asarray(winners(labels[near]) != labels[anchors])
 
 
 def _dealt(labels: IndexArray) -> npt.NDArray[np.intp]:

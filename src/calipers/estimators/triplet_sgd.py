@@ -42,17 +42,19 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
     method : {"auto", "sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd"}, default="auto"
         Which of the paper's algorithms: an update at every triplet; at every batch; at a
         triplet with the probability of its slope; at a batch with the probability of the
-        slope of one of it (HR) or of its gradient's norm (HA). "auto" is "mini-sgd" up to 48
-        features, where updates are cheap and more of them learn more, else "ha-sgd".
+        slope of one of it (HR) or of its gradient's norm (HA). "auto" is "mini-sgd", with larger
+        batches and longer steps the more features there are.
     n_triplets : int or None, default=None
         Triplets to draw (N). Whole batches are used; a rest is left out. None is 50 for every
-        row, with more than 48 features at most 100,000, and 25 to 50 up to 2,000 rows; with
-        fewer features at least 100,000, and at most 1,000,000 or 5e12 / X.size.
+        row, at least 100,000 and at most 1,000,000 or 5e12 / X.size; with more than 48 features
+        25 for every row, at most 100,000, or 50,000 with more than 256.
     batch_size : int or None, default=None
-        Triplets in a batch (b); "sgd" and "as-sgd" always take one. None is 10, and 20 for fewer
-        than 2,000 labelled rows of more than 128 features.
-    learning_rate : float, default=1.0
-        Step size (eta).
+        Triplets in a batch (b); "sgd" and "as-sgd" always take one. None is 10, and where `method`
+        is "auto" 100 with more than 48 features and 200 with more than 256, or as many as make 20
+        updates; ``fit_triplets`` and ``partial_fit`` always take 10 then.
+    learning_rate : float or None, default=None
+        Step size (eta). None is 1; where neither `batch_size` is given and a batch is of more than
+        20, a twentieth of it.
     smoothness : float, default=3.0
         L of the loss ``log(1 + exp(-L * (margin - 1))) / L``.
     radius : float, default=1000.0
@@ -75,28 +77,28 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         Whether a step is the mean or the sum over its batch.
     average : bool, default=True
         Return the mean of all iterates (as the paper does) or the last one.
-    projection : int or {"auto", "every", "once", "never"}, default="auto"
+    projection : int or {"every", "once", "never"}, default="every"
         How M stays positive semi-definite. "every" update ends with a projection, as in the
-        paper; with a number, every so many-th does, and the result. "auto" is 10 where `method`
-        is "auto" and there are more than 48 features, which learns as well in a fraction of the
-        time, else "every". The others are from the paper's related work, to compare with: "once"
+        paper; with a number, every so many-th does, and the result, which is sooner done but may
+        do harm where labels are noise. The others are from the paper's related work: "once"
         adds a penalty on the lowest eigenvalue and projects the result (Mahdavi et al. 2012),
         "never" takes Frank-Wolfe steps among matrices of trace at most `radius` (Hazan and Kale
         2012), for which `learning_rate` has no meaning.
     start : {"auto", "identity", "features", "classes"}, default="auto"
         The metric to start from and to find neighbours in: X as it is, each feature divided by
         its standard deviation, or the inverse of the covariance within classes (shrunk).
-        "auto" is "identity", unless clearly fewer rows have mostly other classes among their three
+        "auto" is "identity", unless clearly fewer rows are taken for another class by their three
         nearest with another ("classes" is tried up to 5,000 rows).
     n_stages : int or None, default=None
         The triplets are shared among this many stages: each draws its own among neighbours, and
         starts, in the coordinates of the metric that was learned before. None is 3 up to 48
-        features, else 1. ``fit_triplets``, whose triplets are given, has one.
+        features, else 2, or 1 where `method` is given. ``fit_triplets``, whose triplets are given,
+        has one.
     guard : bool, default=True
-        Up to 48 features and with 100 to 5,000 labelled rows, see whether learning helps: thrice
-        two thirds of the rows are learned from, with a third of the triplets. If clearly more of
-        the rows left out have mostly other classes among their three nearest than without a
-        metric, ``components_`` is the identity, and ``notes_`` says so. Not with `n_components`.
+        With 100 to 5,000 labelled rows, beyond 48 features to 1,000, see whether learning helps:
+        thrice two thirds of the rows are learned from, with a third of the triplets. If clearly
+        more of the rows left out are taken for another class by their three nearest than without
+        a metric, ``components_`` is the identity, and ``notes_`` says so. Not with `n_components`.
     random_state : int, RandomState instance or None, default=None
         Seeds three independent streams: triplets, acceptance, choice within a batch.
 
@@ -104,8 +106,8 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
     ----------
     components_ : ndarray of shape (n_components, n_features)
         L with M = L'L; ``transform`` is ``X @ components_.T``.
-    method_, start_, projection_ : str or int
-        The algorithm, the start and when to project, where "auto" chose them.
+    method_, start_ : str
+        The algorithm and the start, where "auto" chose them.
     n_stages_ : int
         Stages that were taken.
     n_updates_ : int
@@ -148,7 +150,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         "method": [str],
         "n_triplets": [Interval(Integral, 1, None, closed="left"), None],
         "batch_size": [Interval(Integral, 1, None, closed="left"), None],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
         "smoothness": [Interval(Real, 0, None, closed="neither")],
         "radius": [Interval(Real, 0, None, closed="neither")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
@@ -160,7 +162,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         "average": ["boolean"],
         "projection": [
             Interval(Integral, 1, None, closed="left"),
-            StrOptions({"auto", "every", "once", "never"}),
+            StrOptions({"every", "once", "never"}),
         ],
         "start": [StrOptions({"auto", *KINDS})],
         "n_stages": [Interval(Integral, 1, None, closed="left"), None],
@@ -174,7 +176,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         *,
         n_triplets: int | None = None,
         batch_size: int | None = None,
-        learning_rate: float = 1.0,
+        learning_rate: float | None = None,
         smoothness: float = 3.0,
         radius: float = 1000.0,
         n_neighbors: int | None = None,
@@ -184,7 +186,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         tau_max: float | None = None,
         batch_reduce: Literal["mean", "sum"] = "mean",
         average: bool = True,
-        projection: int | Literal["auto", "every", "once", "never"] = "auto",
+        projection: int | Literal["every", "once", "never"] = "every",
         start: Literal["auto", "identity", "features", "classes"] = "auto",
         n_stages: int | None = None,
         guard: bool = True,
@@ -215,18 +217,15 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         See :class:`calipers.theory.Theory`.
         """
         check_is_fitted(self)
-        if self.projection_ != "every":
+        if self.projection != "every":
             raise ValueError(
                 "The theorems are about walks that are projected at every update, got "
-                f"projection={self.projection_!r}: fit with projection='every'."
+                f"projection={self.projection!r}: fit with projection='every'."
             )
         return Theory(**self._theory_facts, delta=delta)
 
     def _start(self, rows: Rows, source: Source, rngs: list[np.random.Generator]) -> Staged:
-        d, given = rows.shape[1], self.projection
-        named = self.method != "auto"
-        self.method_ = self.method if named else defaults.method(d)
-        self.projection_ = defaults.projection(d, named=named) if given == "auto" else given
+        self.method_ = "mini-sgd" if self.method == "auto" else self.method
         later = self._shares(rows)[1:] if isinstance(source, DrawnTriplets) else []
         self.n_stages_ = 1 + len(later)
         return Staged(self._solver(rows, source, rngs), later)
@@ -237,7 +236,8 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         first = next(source.portions(LARGEST_PORTION))
         X, first = rows.local(first, n_columns=self._row_columns)
         unit = 1.0 if self.scale == "none" else inputs.margin_unit(X, first)
-        recipe = self._recipe(X, first, unit, self._batch(rows), pick_rng)
+        pace = self._batch(rows), self._rate(rows)
+        recipe = self._recipe(X, first, unit, pace, pick_rng)
         inputs.check_batches(type(self).__name__, len(source), recipe.batch_size)
         return Solver(recipe, X.shape[1], accept_rng=accept_rng, pick_rng=pick_rng, start=unit)
 
@@ -245,15 +245,22 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         return defaults.neighbors(n_features)
 
     def _shares(self, rows: Rows) -> list[int]:
-        n_stages = self.n_stages or defaults.stages(rows.shape[1])
+        named = self.method != "auto"
+        n_stages = self.n_stages or defaults.stages(rows.shape[1], named=named)
         return shares(super()._shares(rows)[0], int(n_stages), self._batch(rows))
 
     def _batch(self, rows: Rows) -> int:
+        """Triplets of a batch; where nothing is named and the rows are known, as these need."""
         if self.method in ONE_BY_ONE:
             return 1
-        if self.batch_size is None and len(rows.class_sizes):
-            return defaults.batch(*rows.shape)
+        if self.batch_size is None and self.method == "auto" and len(rows.class_sizes):
+            return defaults.batch(TripletLearner._shares(self, rows)[0], rows.shape[1])
         return int(self.batch_size or defaults.BATCH)
+
+    def _rate(self, rows: Rows) -> float:
+        if self.learning_rate is None and self.batch_size is None:
+            return defaults.rate(self._batch(rows))
+        return float(self.learning_rate or defaults.RATE)
 
     def _later_shares(self, learner: Staged) -> list[int]:
         return learner.later
@@ -290,7 +297,9 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
     def _checked(self, rows: Rows) -> Self:
         """Keep to the Euclidean distance if learning does harm, and note it."""
         n, d = rows.shape
-        if not self.guard or self.interrupted_ or self.n_components or d > defaults.CHEAP:
+        if not self.guard or self.interrupted_ or self.n_components:
+            return self
+        if not defaults.is_guarded(n, d):
             return self
         settings = {name: getattr(self, name) for name in TripletSGD._get_param_names()}
         share = max(self._batch(rows), TripletLearner._shares(self, rows)[0] // guard.N_FOLDS)
@@ -305,7 +314,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         if wrong is not None and wrong.harm:
             self.components_ = np.eye(d)
             self.notes_.append(
-                f"Of {n} rows, held out in turn, {wrong.learned} have mostly other classes among "
+                f"Of {n} rows, held out in turn, {wrong.learned} are taken for another class by "
                 f"their {VOTES} nearest under a metric learned from the rest, and "
                 f"{wrong.given} without: the metric is Euclidean (guard=False takes the learned "
                 "one)."
@@ -346,7 +355,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         X: npt.NDArray[Any],
         triplets: IndexArray,
         unit: float,
-        batch_size: int,
+        pace: tuple[int, float],
         rng: np.random.Generator,
     ) -> Recipe:
         """The method's parts, with the settings translated into the units of X.
@@ -354,10 +363,10 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         Learning from ``sqrt(unit) * X`` from I is the same as learning from X from
         ``unit * I`` with the step times ``unit**2`` and the radius times ``unit``.
         """
-        loss = SmoothHinge(float(self.smoothness))
+        (batch_size, learning_rate), loss = pace, SmoothHinge(float(self.smoothness))
         parts: dict[str, Any] = {
             "loss": loss,
-            "learning_rate": float(self.learning_rate) * unit**2,
+            "learning_rate": learning_rate * unit**2,
             "radius": float(self.radius) * unit,
             "longest": np.inf if self.tau_max is None else float(self.tau_max),
             "sum_over_batch": self.batch_reduce == "sum",
@@ -386,11 +395,11 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         return recipes.ha_sgd(policy=ByGradientNorm(largest), **parts)
 
     def _rule(self, unit: float) -> Rule:
-        if self.projection_ == "once":
+        if self.projection == "once":
             return OnlyOnce(unit=unit)
-        if self.projection_ == "never":
+        if self.projection == "never":
             return Never(float(self.radius) * unit)
-        return AtOnce() if self.projection_ == "every" else NowAndThen(int(self.projection_))
+        return AtOnce() if self.projection == "every" else NowAndThen(int(self.projection))
 
     def _check_settings(self, rows: Rows) -> None:
         inputs.check_name(type(self).__name__, "method", self.method, ("auto", *METHODS))

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from calipers.arrays import IndexArray
 from calipers.evaluation.nearest import nearest_rows
+from calipers.votes import winners
 
 
 def knn_predict(
@@ -57,7 +57,7 @@ def knn_predict(
         )
     classes, codes = np.unique(labels, return_inverse=True)
     neighbors = nearest_rows(X_train, X_test, n_neighbors=n_neighbors)
-    predicted: npt.NDArray[Any] = classes[_vote(codes[neighbors])]
+    predicted: npt.NDArray[Any] = classes[winners(codes[neighbors])]
     return predicted
 
 
@@ -102,13 +102,3 @@ def knn_error(
             f"got shape {truth.shape} for {len(predicted)} rows."
         )
     return float(np.mean(predicted != truth))
-
-
-def _vote(codes: IndexArray) -> IndexArray:
-    """Return the winning class of each row of neighbours' classes, nearest first."""
-    votes = np.zeros(codes.shape, dtype=np.intp)
-    for column in range(codes.shape[1]):
-        votes += codes == codes[:, column, None]
-    # argmax takes the first, hence nearest, neighbour among those with most votes
-    winner: IndexArray = codes[np.arange(len(codes)), votes.argmax(axis=1)]
-    return winner

@@ -18,6 +18,8 @@ REORDER = {"reassoc", "contract", "nsz"}
 Four = tuple[float, float, float, float]
 FourRows = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 BY_HAND = 16_384  # multiplications below which a plain loop beats a call to BLAS
+MANY = 40  # outer products from which on BLAS adds them sooner
+TILE = 16  # rows and columns that are mirrored together
 
 
 @kernel(fastmath=REORDER)
@@ -197,6 +199,8 @@ def add_outer_products(
     """
     squared = 0.0
     d, rank = len(M), len(signs)
+    if rank >= MANY:
+        return _add_many_outer_products(M, vectors, signs, total, weight)
     whole = rank - rank % 4
     for i in range(d):
         row = M[i]
@@ -215,6 +219,34 @@ def add_outer_products(
             add(row, signs[k] * vectors[k, i], vectors[k])
         squared += dot(row, row)
     return squared
+
+
+@inner(makes_arrays=True)
+def _add_many_outer_products(
+    M: FloatArray, vectors: FloatArray, signs: FloatArray, total: FloatArray, weight: float
+) -> float:
+    """The same by BLAS; only the upper half is taken, since the lower may be rounded otherwise."""
+    squared = 0.0
+    change = np.dot(signs * vectors.T, vectors)
+    for i in range(len(M)):
+        if weight != 0.0:
+            add(total[i], weight, M[i])
+        row = M[i, i:]
+        add(row, 1.0, change[i, i:])
+        squared += 2.0 * dot(row, row) - row[0] * row[0]
+    _mirror(M)
+    return squared
+
+
+@inner()
+def _mirror(M: FloatArray) -> None:
+    """Write the upper half to the lower, tile by tile: whole columns would miss the cache."""
+    d = len(M)
+    for top in range(0, d, TILE):
+        for left in range(top, d, TILE):
+            for i in range(top, min(d, top + TILE)):
+                for j in range(max(left, i + 1), min(d, left + TILE)):
+                    M[j, i] = M[i, j]
 
 
 @kernel(fastmath=REORDER, makes_arrays=True)
