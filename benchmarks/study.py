@@ -1,9 +1,11 @@
 """Evidence for the defaults of TripletSGD: other choices of its settings on many data sets.
 
 One setting at a time is moved away from its default, and the start and the number of stages
-together. Every error is of rows held out of a training part, a quarter of it; test parts are
-never looked at. Rows that the file already has are not measured again. They belong to
-settings, not to code: after a change of the code that matters, begin another file.
+together; some ways to learn that it does not offer are tried too (`variants`). Part of the
+labels may be replaced, to see what noise does. Every error is of rows held out of a training
+part, a quarter of it; test parts are never looked at. Rows that the file already has are not
+measured again. They belong to settings, not to code: after a change of the code that matters,
+begin another file.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from benchmarks import keel
+from benchmarks import keel, variants
 from benchmarks.clock import timed
 from benchmarks.rows import Column, Report, Row, read
 from calipers import TripletSGD
@@ -32,12 +34,14 @@ FACTORS: Mapping[str, Sequence[Any]] = {
     "n_stages": (1, 2, 3),
     "n_neighbors": (1, 3, 5, 10, 20),
     "method": ("sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd"),
-    "learning_rate": (0.1, 0.3, 1.0, 3.0, 10.0),
+    "batch_size": (10, 20, 50, 100, 200),
+    "learning_rate": (0.3, 1.0, 3.0, 10.0),
     "smoothness": (1.0, 3.0, 10.0),
     "average": (True, False),
-    "projection": ("every", 3, 30, 100),
+    "projection": ("every", 3, 10),
     "guard": (True, False),
     "triplets": (0.25, 0.5, 1.0, 2.0, 4.0),
+    **variants.FACTORS,
 }
 """Settings and the values they take; "triplets" is a multiple of the default number."""
 
@@ -84,6 +88,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--most", type=int, default=2000, help="rows of each training part (default: %(default)s)"
     )
+    parser.add_argument(
+        "--mislabelled",
+        type=float,
+        default=0.0,
+        metavar="SHARE",
+        help="of the rows to learn from, which get a label at random (default: none)",
+    )
 
 
 def run(asked: argparse.Namespace, report: Report) -> None:
@@ -97,18 +108,21 @@ def run(asked: argparse.Namespace, report: Report) -> None:
             except DatasetError as error:
                 report.say(f"{name} is left out: {error}")
                 continue
+            data = mislabelled(data, asked.mislabelled, seed)
+            place: Row = {"data": name, "seed": seed, "most": asked.most}
             for settings in (EUCLIDEAN, *choices(asked.factors)):
-                row: Row = {"data": name, "seed": seed, "most": asked.most, "settings": settings}
+                row: Row = {**place, "mislabelled": asked.mislabelled, "settings": settings}
                 if _key(row) not in known:
                     n_default = known.get(_key(row | {"settings": centre()}), {}).get("n_triplets")
                     report.add("study", **row, **measure(data, settings, seed, n_default))
                     known[_key(row)] = report.rows[-1]
     report.say(
-        "\nerrors are means over data sets of the means over seeds; change: its error minus the "
+        f"\n{asked.mislabelled:.0%} of the rows learned from are mislabelled; "
+        "errors are means over data sets of the means over seeds; change: its error minus the "
         "default's, in points; better, worse: data sets on which it is lower, higher; "
         "x seconds: geometric mean of the ratios to the default's"
     )
-    for line in summary(known.values()):
+    for line in summary(row for row in known.values() if row["mislabelled"] == asked.mislabelled):
         report.show("choices", **line)
 
 
@@ -134,10 +148,20 @@ def held_out(name: str, *, data_dir: str | None, most: int, seed: int) -> Split:
     return Split(X[train], y[train], X[test], y[test])
 
 
+def mislabelled(data: Split, share: float, seed: int) -> Split:
+    """The same with labels drawn anew for a share of the rows to learn from."""
+    rng = np.random.default_rng([2, seed])
+    y = data.y_train.copy()
+    drawn = rng.random(len(y)) < share
+    y[drawn] = rng.choice(np.unique(y), size=drawn.sum())
+    return Split(data.X_train, y, data.X_test, data.y_test)
+
+
 def centre() -> Settings:
     """The defaults of the settings that are studied."""
-    defaults = TripletSGD().get_params()
-    return {name: defaults.get(name, 1.0) for name in FACTORS}
+    defaults = {**TripletSGD().get_params(), "triplets": 1.0}
+    defaults |= {name: values[0] for name, values in variants.FACTORS.items()}
+    return {name: defaults[name] for name in FACTORS}
 
 
 def choices(factors: Sequence[str]) -> Iterator[Settings]:
@@ -176,9 +200,8 @@ def measure(data: Split, settings: Settings, seed: int, n_default: int | None) -
     given = {name: value for name, value in settings.items() if name != "triplets"}
     if settings["triplets"] != 1.0 and n_default:
         given["n_triplets"] = int(settings["triplets"] * n_default)
-    model = TripletSGD(**given, random_state=seed)
     try:
-        seconds, _ = timed(lambda: model.fit(data.X_train, data.y_train))
+        seconds, model = timed(lambda: variants.learn(data.X_train, data.y_train, given, seed))
     except ValueError as error:
         return {**row, "skipped": str(error)}
     return {
@@ -230,9 +253,9 @@ def _stored(report: Report) -> list[Row]:
     return list(read(report.file)) if report.file.is_file() else []
 
 
-def _place(row: Row) -> tuple[str, int, int]:
+def _place(row: Row) -> tuple[str, int, int, float]:
     """The rows that were learned from and held out."""
-    return row["data"], row["seed"], row["most"]
+    return row["data"], row["seed"], row["most"], row["mislabelled"]
 
 
 def _key(row: Row) -> tuple[Any, ...]:

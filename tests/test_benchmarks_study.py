@@ -6,13 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import keel, study
+from benchmarks import keel, study, variants
 from benchmarks.__main__ import main
 from benchmarks.learners import splits
 from benchmarks.rows import Row
 
 from benchmark_rows import finite
-from calipers.datasets import DatasetError
+from calipers import TripletSGD
+from calipers.datasets import DatasetError, Split
+from calipers.triplets import RowsInMemory
 
 pytestmark = pytest.mark.usefixtures("no_data_folder")
 
@@ -65,12 +67,61 @@ def test_a_study_holds_rows_of_the_training_part_out() -> None:
     assert not np.array_equal(data.X_test, other.X_test)
 
 
+def test_a_share_of_the_labels_learned_from_is_drawn_anew() -> None:
+    data = study.held_out("iris", data_dir=None, most=80, seed=1)
+    noisy = study.mislabelled(data, 0.5, 0)
+    assert 10 < np.count_nonzero(noisy.y_train != data.y_train) < 40
+    assert set(noisy.y_train) == set(data.y_train)
+    np.testing.assert_array_equal(noisy.y_test, data.y_test)
+    np.testing.assert_array_equal(study.mislabelled(data, 0.0, 0).y_train, data.y_train)
+
+
+def iris_and(**moved: object) -> tuple[Split, TripletSGD]:
+    """Rows of iris and what a variant learns from them."""
+    data = study.held_out("iris", data_dir=None, most=80, seed=1)
+    settings = {name: values[0] for name, values in variants.FACTORS.items()}
+    settings |= {"n_triplets": 400, "guard": False, **moved}
+    return data, variants.learn(data.X_train, data.y_train, settings, 3)
+
+
+def test_the_first_variant_is_the_estimator() -> None:
+    data, model = iris_and()
+    same = TripletSGD(n_triplets=400, guard=False, random_state=3).fit(data.X_train, data.y_train)
+    np.testing.assert_array_equal(model.components_, same.components_)
+
+
+@pytest.mark.parametrize("towards", ["identity", "classes"])
+def test_a_shrunk_metric_is_between_two(towards: str) -> None:
+    data, model = iris_and()
+    _, shrunk = iris_and(shrink=f"{towards} 0.3")
+    M = model.get_mahalanobis_matrix()
+    target = np.eye(4)
+    if towards == "classes":
+        whitening = TripletSGD(start="classes", n_triplets=10, learning_rate=1e-9, n_stages=1)
+        target = whitening.fit(data.X_train, data.y_train).get_mahalanobis_matrix()
+    expected = 0.7 * M / np.trace(M) + 0.3 * target / np.trace(target)
+    np.testing.assert_allclose(shrunk.get_mahalanobis_matrix(), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_a_walk_stops_where_held_out_triplets_say() -> None:
+    _, model = iris_and(stop="held-out")
+    assert model.triplet_curve_[-1] in (100, 200, 400)
+
+
+def test_every_class_has_as_many_anchors() -> None:
+    labels = np.repeat([0, 1, 2, 3], [60, 30, 6, 1])
+    rows = RowsInMemory(np.random.default_rng(0).standard_normal((97, 3)), labels)
+    source = variants.OfAllClasses()._drawn(rows, 6000, np.random.default_rng(0))
+    anchors = np.concatenate([part[:, 0] for part in source.portions(1000)])
+    np.testing.assert_allclose(np.bincount(labels[anchors]), [2000] * 3, rtol=0.1)
+
+
 def test_choices_are_compared_where_both_were_measured() -> None:
     default = study.centre()
     other = default | {"average": not default["average"]}
 
     def row(data: str, settings: Row, error: float, seconds: float) -> Row:
-        place = {"data": data, "seed": 0, "most": 10}
+        place = {"data": data, "seed": 0, "most": 10, "mislabelled": 0.0}
         return {**place, "settings": settings, "error": error, "seconds": seconds}
 
     lines = study.summary(
