@@ -38,6 +38,27 @@ ARITHMETIC: tuple[Mutant, ...] = (
         _ALGEBRA,
     ),
     Mutant(
+        "kernels/algebra.py",
+        "np.dot(signs * vectors.T, vectors)",
+        "np.dot(vectors.T, vectors)",
+        "many outer products without signs",
+        _ALGEBRA,
+    ),
+    Mutant(
+        "kernels/algebra.py",
+        "2.0 * dot(row, row) - row[0] * row[0]",
+        "2.0 * dot(row, row)",
+        "the diagonal counts twice in the norm",
+        _ALGEBRA,
+    ),
+    Mutant(
+        "kernels/algebra.py",
+        "    _mirror(M)\n",
+        "    pass\n",
+        "the lower half of M stays as it was",
+        _ALGEBRA,
+    ),
+    Mutant(
         "kernels/algebra.py", "weight * row[j]", "row[j]", "averaging without weights", _ALGEBRA
     ),
     Mutant(

@@ -84,7 +84,7 @@ DEFINITIONS: tuple[Mutant, ...] = (
         tests("triplets_search", "ties_and_extremes"),
     ),
     Mutant(
-        "evaluation/knn.py",
+        "votes.py",
         "votes.argmax(axis=1)]",
         "votes.shape[1] - 1 - votes[:, ::-1].argmax(axis=1)]",
         "ties of votes go to the farthest",

@@ -20,8 +20,8 @@ METRIC: tuple[Mutant, ...] = (
     Mutant("metric.py", "longest * np.sqrt(", "longest * (", "squared distances", _METRIC),
     Mutant(
         "estimators/triplet_sgd.py",
-        "float(self.learning_rate) * unit**2",
-        "float(self.learning_rate) * unit",
+        "learning_rate * unit**2",
+        "learning_rate * unit",
         "steps in the wrong units",
         tests("estimators_notes", "extreme_scales and as-sgd"),
     ),
@@ -38,6 +38,13 @@ METRIC: tuple[Mutant, ...] = (
         "self.factors @ M @ self.factors.T",
         "metric pulled back the wrong way",
         tests("estimators_coordinates", "pulled_back"),
+    ),
+    Mutant(
+        "estimators/coordinates.py",
+        "(winners(classes) != rows.labels_of(anchors))",
+        "((classes != rows.labels_of(anchors)[:, None]).sum(axis=1) > 1)",
+        "votes by majority alone",
+        tests("estimators_coordinates", "vote"),
     ),
     Mutant(
         "estimators/inputs.py",
