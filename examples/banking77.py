@@ -82,9 +82,9 @@ def tfidf(train: list[str], test: list[str]) -> npt.NDArray[np.float32]:
 # %%
 # Learn, and search
 # -----------------
-# The settings were chosen on a fifth of the training part that was left out: an update at every
-# batch learns more than the default does, and takes longer; neighbours from farther away teach
-# the shape of a whole intent; the start is the cosine.
+# The settings were chosen on a fifth of the training part that was left out: many updates, at
+# batches of ten triplets, which takes longer than the default's; neighbours from farther away,
+# which teach the shape of a whole intent; the start is the cosine.
 def main() -> None:
     """Print a table: one line for each way to compare questions."""
     parser = argparse.ArgumentParser(description="A metric for the questions of Banking77.")
