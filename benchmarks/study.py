@@ -122,7 +122,8 @@ def run(asked: argparse.Namespace, report: Report) -> None:
         "default's, in points; better, worse: data sets on which it is lower, higher; "
         "x seconds: geometric mean of the ratios to the default's"
     )
-    for line in summary(row for row in known.values() if row["mislabelled"] == asked.mislabelled):
+    shown = [row for row in known.values() if row["mislabelled"] == asked.mislabelled]
+    for line in summary(row for row in shown if row["data"] in asked.only):
         report.show("choices", **line)
 
 

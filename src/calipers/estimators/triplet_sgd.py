@@ -53,8 +53,8 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         is "auto" 100 with more than 48 features and 200 with more than 256, or as many as make 20
         updates; ``fit_triplets`` and ``partial_fit`` always take 10 then.
     learning_rate : float or None, default=None
-        Step size (eta). None is 1; where neither `batch_size` is given and a batch is of more than
-        20, a twentieth of it.
+        Step size (eta). None is 1, or a twentieth of the batch if that is more and `batch_size` is
+        None too.
     smoothness : float, default=3.0
         L of the loss ``log(1 + exp(-L * (margin - 1))) / L``.
     radius : float, default=1000.0
@@ -297,9 +297,8 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
     def _checked(self, rows: Rows) -> Self:
         """Keep to the Euclidean distance if learning does harm, and note it."""
         n, d = rows.shape
-        if not self.guard or self.interrupted_ or self.n_components:
-            return self
-        if not defaults.is_guarded(n, d):
+        is_asked = self.guard and not self.n_components and defaults.is_guarded(n, d)
+        if not is_asked or self.interrupted_:
             return self
         settings = {name: getattr(self, name) for name in TripletSGD._get_param_names()}
         share = max(self._batch(rows), TripletLearner._shares(self, rows)[0] // guard.N_FOLDS)
