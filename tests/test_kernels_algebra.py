@@ -59,6 +59,34 @@ def test_margins_by_hand_and_by_blas(n: int, d: int) -> None:
     np.testing.assert_allclose(out, expected, rtol=1e-12, atol=1e-12 * d)
 
 
+@pytest.mark.parametrize("d", [1, 7, 60])
+@pytest.mark.parametrize(("n_anchors", "k"), [(1, 2), (4, 3), (3, 5)])
+def test_crossed_rows(n_anchors: int, k: int, d: int) -> None:
+    """Every far row of an anchor with every near one, near row by near row."""
+    n = n_anchors * k
+    far, near = rows(n, d)
+    M, out, norms = metric(d), np.empty(n * k), np.empty(n * k)
+    algebra.margins(M, far, near, np.empty((n, d)), np.empty((n + 3, d)), out)
+    algebra.outer_norms(far, near, norms)
+    pairs = [(a * k + f, a * k + j) for a in range(n_anchors) for j in range(k) for f in range(k)]
+    f, j = np.array(pairs).T
+    F, N = far[f], near[j]
+    expected = np.sum(F @ M * F, axis=1) - np.sum(N @ M * N, axis=1)
+    np.testing.assert_allclose(out, expected, rtol=1e-12, atol=1e-12 * d)
+    np.testing.assert_allclose(norms, sampling.outer_norms(F, N), rtol=1e-10, atol=1e-7)
+
+
+@pytest.mark.parametrize("signs", ["+", "-", "+-", "-+", "+-+", "+-+-+"])
+def test_outer_products_by_blas_in_runs_of_one_sign(signs: str) -> None:
+    vectors, _ = rows(45 * len(signs), 30)
+    weights = np.repeat([1.0 if sign == "+" else -1.0 for sign in signs], 45)
+    M = metric(30)
+    expected = M + (weights * vectors.T) @ vectors
+    algebra.add_outer_products(M, vectors, weights, np.zeros((30, 30)), 0.0)
+    np.testing.assert_allclose(M, expected, rtol=1e-11, atol=1e-10)
+    np.testing.assert_array_equal(M, M.T)
+
+
 @pytest.mark.parametrize(("n", "d"), SHAPES)
 def test_gradient_norm(n: int, d: int) -> None:
     far, near = rows(n, d)

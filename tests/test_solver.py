@@ -18,6 +18,7 @@ from walks import (
     Settings,
     assert_same_matrix,
     assert_same_walk,
+    crossed_noise,
     noise,
     walk_plain,
     walk_real,
@@ -53,6 +54,27 @@ def test_the_ball_is_active(method: str, d: int) -> None:
     if d >= 16:
         assert np.linalg.norm(solver.average - free.average) > 1e-6
     assert np.linalg.norm(solver.last) <= radius * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(("d", "k", "n_anchors"), [(1, 2, 3), (5, 3, 2), (42, 5, 4), (130, 2, 60)])
+@pytest.mark.parametrize("eta", [1.0, 20.0])
+def test_crossed_rows_make_the_same_triplets(d: int, k: int, n_anchors: int, eta: float) -> None:
+    """A batch whose triplets share their rows walks as one whose triplets do not know it."""
+    X, triplets = crossed_noise(d, 12 * n_anchors, k, seed=d)
+    settings = Settings("mini-sgd", batch_size=n_anchors * k * k, crossed=k, eta=eta)
+    solver = assert_same_walk(X, triplets, settings)
+    apart, _ = walk_real(X, triplets, replace(settings, crossed=1))
+    assert_same_matrix(solver.average, apart.average)
+    assert solver.iterate.tally["largest"] == pytest.approx(apart.iterate.tally["largest"])
+    assert eta == 1.0 or d == 1 or solver.iterate.tally[0]["projections"] > 0
+
+
+def test_crossed_rows_by_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chunks of a block hold whole anchors."""
+    monkeypatch.setattr(solver_module, "WORTH_A_THREAD", 0)
+    monkeypatch.setattr(solver_module, "CHUNK_WORK", 1)
+    X, triplets = crossed_noise(20, 120, 5)
+    assert_same_walk(X, triplets, Settings("mini-sgd", batch_size=1000, crossed=5))
 
 
 VARIANTS = {

@@ -36,12 +36,25 @@ def noise(
     return X, triplets
 
 
+def crossed_noise(
+    d: int, n_anchors: int, k: int, *, seed: int = 0
+) -> tuple[FloatArray, IndexArray]:
+    """The same, each anchor with k near and k far rows, and all triplets that they make."""
+    X, _ = noise(d, 1, seed=seed)
+    rng = np.random.default_rng(seed)
+    numbers = np.argsort(rng.random((n_anchors, len(X))), axis=1)
+    anchor, near, far = numbers[:, :1], numbers[:, 1 : k + 1], numbers[:, k + 1 : 2 * k + 1]
+    columns = np.repeat(anchor, k * k, axis=1), np.repeat(near, k, axis=1), np.tile(far, k)
+    return X, np.stack(columns, axis=2).reshape(-1, 3)
+
+
 @dataclass(frozen=True)
 class Settings:
     """A method and its numbers, in the words of the plain reference."""
 
     method: str
     batch_size: int = 10
+    crossed: int = 1
     eta: float = 1.0
     L: float = 3.0
     R: float = 1000.0
@@ -64,7 +77,7 @@ class Settings:
             "sum_over_batch": self.batch_sum,
         }
         if self.method not in ("sgd", "as-sgd"):
-            parts["batch_size"] = self.batch_size
+            parts |= {"batch_size": self.batch_size, "crossed": self.crossed}
         if self.method == "ha-sgd":
             running = ByRunningNorm(np.zeros(1))
             parts["policy"] = running if self.W is None else ByGradientNorm(self.W)
@@ -98,7 +111,7 @@ def walk_real(
 def walk_plain(X: FloatArray, triplets: IndexArray, settings: Settings) -> PlainWalk:
     n = len(triplets) // settings.size
     numbers = asdict(settings)
-    seed, method = numbers.pop("seed"), numbers.pop("method")
+    seed, method, _ = (numbers.pop(name) for name in ("seed", "method", "crossed"))
     uniforms = np.random.default_rng(seed).random(n)
     picks = np.random.default_rng(seed + 1).integers(settings.size, size=n)
     with single_threaded_blas():

@@ -35,6 +35,7 @@ class Recipe:
     loss: Loss = field(default_factory=SmoothHinge)
     policy: Policy = field(default_factory=EveryBatch)
     batch_size: int = 1
+    crossed: int = 1  # near and far rows of an anchor that make crossed**2 triplets in a row
     learning_rate: float = 1.0
     ridge: float = 0.0  # lambda of lambda/2 ||M||^2; steps are then 1 / (lambda t)
     radius: float = 1000.0
@@ -119,7 +120,7 @@ class Solver:
         )
         self.n_iterations = 0
         self.curve: list[Point] = []
-        self._gap, self._rank = 1.0, 2.0 * recipe.batch_size + 1.0
+        self._gap, self._rank = 1.0, 2.0 * (recipe.batch_size // recipe.crossed) + 1.0
 
     def advance(self, X: FloatArray, triplets: IndexArray) -> npt.NDArray[np.bool_]:
         """Walk through whole batches of triplets; returns which batches led to an update."""
@@ -171,21 +172,25 @@ class Solver:
         from calipers.kernels.state import Block
 
         n, d = len(accepted), X.shape[1]
+        k = self.recipe.crossed
         scouts = triplets
-        if self._n_scouts < self.recipe.batch_size:
+        if isinstance(self.recipe.policy, BySlope):
             picks = self.pick_rng.integers(self.recipe.batch_size, size=n)
             scouts = triplets[np.arange(n) * self.recipe.batch_size + picks]
+        elif k > 1:  # each of an anchor's near and far rows once
+            scouts = triplets.reshape(-1, k, k, 3)[:, range(k), range(k)].reshape(-1, 3)
         rows = len(scouts)
         far, near = np.empty((rows, d)), np.empty((rows, d))
-        norms, margins = np.empty(rows), np.empty(rows)
+        norms, margins = np.empty(rows * k), np.empty(rows * k)
         M, gaps, product = self.iterate.M, self._room.gaps, self._room.product
 
         def look(part: slice) -> None:
+            theirs = slice(part.start * k, part.stop * k)
             algebra.gather(X, scouts[part], far[part], near[part])
-            algebra.outer_norms(far[part], near[part], norms[part])
+            algebra.outer_norms(far[part], near[part], norms[theirs])
             if plan.span == 0:
                 room = gaps[part], product[part]
-                algebra.margins(M, far[part], near[part], *room, margins[part])
+                algebra.margins(M, far[part], near[part], *room, margins[theirs])
 
         chunk = plan.chunk if plan.span == 0 else rows
         spread(look, [slice(i, i + chunk) for i in range(0, rows, chunk)])
@@ -198,14 +203,15 @@ class Solver:
 
         Carrying costs 2 rank d per later triplet of the span and change, computing anew d^2
         per triplet. A span of ``gap * d / rank``, with the gap and rank seen lately, would make
-        them equal; a quarter of it keeps the former a quarter of the latter.
+        them equal; a quarter of it keeps the former a quarter of the latter. Crossed rows, whose
+        batches are large, are not carried.
         """
-        d = len(self.iterate.M)
+        d, k = len(self.iterate.M), self.recipe.crossed
         longest = max(1, self._max_rows // self._n_scouts)
-        span = int(min(longest, max(1.0, 0.25 * self._gap * d / self._rank)))
+        span = int(min(longest, max(1.0, 0.25 * self._gap * d / self._rank))) if k == 1 else 1
         if span * self._n_scouts * d * d < WORTH_A_THREAD:
             return _Plan(length=longest, span=span, chunk=0)
-        return _Plan(length=span, span=0, chunk=max(64, CHUNK_WORK // d**2))
+        return _Plan(length=span, span=0, chunk=k * -(-max(64, CHUNK_WORK // d**2) // k))
 
     @property
     def batch_size(self) -> int:
@@ -235,8 +241,10 @@ class Solver:
 
     @property
     def _n_scouts(self) -> int:
-        """Triplets of a batch that are looked at before the decision."""
-        return 1 if isinstance(self.recipe.policy, BySlope) else self.recipe.batch_size
+        """Near and far rows of a batch that are looked at before the decision."""
+        if isinstance(self.recipe.policy, BySlope):
+            return 1
+        return self.recipe.batch_size // self.recipe.crossed
 
     @property
     def _max_rows(self) -> int:
@@ -257,18 +265,19 @@ class Solver:
         from calipers.kernels.state import Room
 
         d, b, rule = len(self.iterate.M), self.recipe.batch_size, self.recipe.rule
-        negatives = min(d, b * rule.period) if isinstance(rule, NowAndThen) else b
+        rows = b // self.recipe.crossed
+        negatives = min(d, rows * rule.period) if isinstance(rule, NowAndThen) else rows
         return Room(
             gaps=np.empty((self._max_rows, d)),
             product=np.empty((self._max_rows, d)),
             square=np.empty((d, d)),
             basis=np.empty((max(min(d, MAX_STEPS) + 1, BASIS_ROWS), d)),
             start=np.empty(d),
-            far=np.empty((b, d)),
-            near=np.empty((b, d)),
+            far=np.empty((rows, d)),
+            near=np.empty((rows, d)),
             slopes=np.empty(b),
-            vectors=np.empty((2 * b + negatives, d)),
-            signs=np.empty(2 * b + negatives),
+            vectors=np.empty((2 * rows + negatives, d)),
+            signs=np.empty(2 * rows + negatives),
             values=np.empty(negatives),
         )
 

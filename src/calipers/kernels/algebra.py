@@ -1,5 +1,9 @@
 """Differences, margins and low-rank changes: the arithmetic of the loop.
 
+A triplet is a far and a near row. Where there are k times as many triplets as rows, each k far
+rows and the k near ones beside them (all of one anchor) are *crossed*: every far row makes a
+triplet with every near row, near row by near row.
+
 No function here is told how many threads there are, and none sums in an order that
 depends on it. ``fastmath`` allows a sum over a row to be reordered for vector units (the same
 way every time), never NaN or infinity to be assumed away. Where rows are added to each other
@@ -13,6 +17,7 @@ import numpy as np
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.compiled import inner, kernel
+from calipers.kernels.blas import add_squares
 
 REORDER = {"reassoc", "contract", "nsz"}
 Four = tuple[float, float, float, float]
@@ -115,15 +120,24 @@ def gather(X: FloatArray, triplets: IndexArray, far: FloatArray, near: FloatArra
             near[t, a] = np.float64(X[i, a]) - np.float64(X[j, a])
 
 
+@inner(inlined=True)
+def sides(t: int, k: int) -> tuple[int, int]:
+    """Which far and which near row triplet t is made of, where k by k rows are crossed."""
+    first = t // (k * k) * k
+    return first + t % k, first + t // k % k
+
+
 @kernel(fastmath=REORDER)
 def outer_norms(far: FloatArray, near: FloatArray, norms: FloatArray) -> None:
-    """Frobenius norm of ``far far' - near near'`` for every row."""
-    for t in range(len(far)):
+    """Frobenius norm of ``far far' - near near'`` for every triplet."""
+    k = norms.size // max(1, len(far))
+    for t in range(norms.size):
+        f, n = sides(t, k)
         far2, near2, cross = 0.0, 0.0, 0.0
         for a in range(far.shape[1]):
-            far2 += far[t, a] * far[t, a]
-            near2 += near[t, a] * near[t, a]
-            cross += far[t, a] * near[t, a]
+            far2 += far[f, a] * far[f, a]
+            near2 += near[n, a] * near[n, a]
+            cross += far[f, a] * near[n, a]
         norms[t] = np.sqrt(max(0.0, far2 * far2 + near2 * near2 - 2.0 * cross * cross))
 
 
@@ -153,12 +167,15 @@ def margins(
     product: FloatArray,
     out: FloatArray,
 ) -> None:
-    """``far' M far - near' M near`` for every row, with one product by M.
+    """``far' M far - near' M near`` for every triplet; of single ones with one product by M.
 
     M is symmetric, so that is ``(far - near)' M (far + near)``. ``gaps`` and ``product`` are
     room for as many rows.
     """
     n, d = far.shape
+    if out.size > n:
+        _crossed_margins(M, far, near, product[:n], out)
+        return
     for t in range(n):
         for a in range(d):
             gaps[t, a] = far[t, a] - near[t, a]
@@ -170,6 +187,22 @@ def margins(
         write_product(gaps[:n], M, product[:n])
     for t in range(n):
         out[t] = dot(product[t], far[t]) + dot(product[t], near[t])
+
+
+@inner(fastmath=REORDER)
+def _crossed_margins(
+    M: FloatArray, far: FloatArray, near: FloatArray, product: FloatArray, out: FloatArray
+) -> None:
+    """The same where each k far rows are crossed with k near ones: 2 k products, k * k margins."""
+    k = out.size // len(far)
+    multiply(far, M, product)
+    for t in range(out.size):
+        f, _ = sides(t, k)
+        out[t] = dot(product[f], far[f])
+    multiply(near, M, product)
+    for t in range(out.size):
+        _, n = sides(t, k)
+        out[t] -= dot(product[n], near[n])
 
 
 @kernel(fastmath=REORDER)
@@ -225,14 +258,17 @@ def add_outer_products(
 def _add_many_outer_products(
     M: FloatArray, vectors: FloatArray, signs: FloatArray, total: FloatArray, weight: float
 ) -> float:
-    """The same by BLAS; only the upper half is taken, since the lower may be rounded otherwise."""
-    squared = 0.0
-    change = np.dot(signs * vectors.T, vectors)
-    for i in range(len(M)):
-        if weight != 0.0:
+    """The same by BLAS, for the upper half, which is then written to the lower."""
+    squared, first, rank = 0.0, 0, len(signs)
+    if weight != 0.0:
+        for i in range(len(M)):
             add(total[i], weight, M[i])
+    for k in range(rank):  # as many at a time as have one sign
+        if k + 1 == rank or signs[k + 1] != signs[k]:
+            add_squares(M, vectors[first : k + 1], signs[k])
+            first = k + 1
+    for i in range(len(M)):
         row = M[i, i:]
-        add(row, 1.0, change[i, i:])
         squared += 2.0 * dot(row, row) - row[0] * row[0]
     _mirror(M)
     return squared

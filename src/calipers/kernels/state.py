@@ -48,10 +48,10 @@ class Block(NamedTuple):
 
     X: FloatArray
     triplets: IndexArray  # (iterations * batch_size, 3)
-    far: FloatArray  # (scouts, d); scouts is iterations or iterations * batch_size
+    far: FloatArray  # (rows, d); as many as triplets looked at, or fewer that are crossed
     near: FloatArray
-    margins: FloatArray  # (scouts,), in units of M
-    norms: FloatArray  # (scouts,)
+    margins: FloatArray  # (triplets looked at,): one or all of each batch; in units of M
+    norms: FloatArray  # the same
     uniforms: FloatArray  # (iterations,)
     accepted: npt.NDArray[np.bool_]  # (iterations,), written
 
@@ -69,14 +69,14 @@ class Step(NamedTuple):
 class Room(NamedTuple):
     """Scratch memory, allocated once."""
 
-    gaps: FloatArray  # (scouts, d)
-    product: FloatArray  # (scouts, d)
+    gaps: FloatArray  # (rows of a block, d)
+    product: FloatArray  # (rows of a block, d)
     square: FloatArray  # (d, d)
     basis: FloatArray  # (steps of Lanczos + 1, d)
     start: FloatArray  # (d,), of Lanczos
-    far: FloatArray  # (batch_size, d)
+    far: FloatArray  # (rows of a batch, d)
     near: FloatArray
     slopes: FloatArray  # (batch_size,)
-    vectors: FloatArray  # (2 * batch_size + negatives, d)
+    vectors: FloatArray  # (2 * rows of a batch + negatives, d)
     signs: FloatArray
     values: FloatArray  # (negatives,), as many eigenvalues as can be negative

@@ -33,17 +33,18 @@ def walk(
     """
     tally = iterate.tally[0]
     n = block.uniforms.size
-    width = block.margins.size // n
+    width, height = block.margins.size // n, len(block.far) // n
     slopes = room.slopes[:width]
     last = n
     for t in range(n):
         if span > 0 and t % span == 0:
             last = min(n, t + span)
-            ahead = slice(t * width, last * width)
+            ahead = slice(t * height, last * height)
             far, near = block.far[ahead], block.near[ahead]
-            margins(iterate.M, far, near, room.gaps, room.product, block.margins[ahead])
-        scouts = slice(t * width, (t + 1) * width)
-        far, near, uniform = block.far[scouts], block.near[scouts], block.uniforms[t]
+            out = block.margins[t * width : last * width]
+            margins(iterate.M, far, near, room.gaps, room.product, out)
+        scouts, rows = slice(t * width, (t + 1) * width), slice(t * height, (t + 1) * height)
+        far, near, uniform = block.far[rows], block.near[rows], block.uniforms[t]
         _look(loss, block.margins[scouts], tally, slopes)
         chance = probability(policy, slopes, block.norms[scouts], far, near, uniform)
         block.accepted[t] = uniform < chance
@@ -51,6 +52,7 @@ def walk(
             _look_at_batch(iterate, block, loss, room, t)
             far, near = room.far, room.near
         rest = slice((t + 1) * width, last * width)
+        rows = slice((t + 1) * height, last * height)
         tally.seen += 1
         tally.mass += tally.scale
         _shrink(iterate, step, room, block.margins[rest])
@@ -62,7 +64,7 @@ def walk(
             continue
         rank = move(step.rule, iterate, step, room, rank)
         vectors, signs = room.vectors[:rank], room.signs[:rank]
-        carry(block.far[rest], block.near[rest], vectors, signs, block.margins[rest])
+        carry(block.far[rows], block.near[rows], vectors, signs, block.margins[rest])
         _into_ball(iterate, step.radius, block.margins[rest])
 
 
@@ -114,11 +116,12 @@ def _directions(
     Added directions come first, subtracted ones after them. The rank is 0 where the
     step is lost in rounding, and triplets whose own part is lost are left out.
     """
-    rank, slopes = 0, room.slopes
+    rank, k = 0, room.slopes.size // len(far)
     length_of_step = rate(step.schedule, tally.seen) * step.share / tally.scale
     for sign, rows in ((1.0, far), (-1.0, near)):
-        for s in range(slopes.size):
-            pull = slopes[s] / chance if chance * step.longest > 1.0 else slopes[s] * step.longest
+        for s in range(len(rows)):
+            summed = _summed(room.slopes, s, k, sign)
+            pull = summed / chance if chance * step.longest > 1.0 else summed * step.longest
             weight = length_of_step * pull
             length = max(dot(far[s], far[s]), dot(near[s], near[s]))
             if weight * length <= NIL * tally.norm:
@@ -129,6 +132,16 @@ def _directions(
             room.signs[rank] = sign
             rank += 1
     return rank
+
+
+@inner()
+def _summed(slopes: FloatArray, s: int, k: int, sign: float) -> float:
+    """Sum of the slopes of the triplets that far (sign 1) or near row s is a part of."""
+    first, r = s // k * k * k, s % k
+    total = 0.0
+    for c in range(k):
+        total += slopes[first + c * k + r] if sign > 0.0 else slopes[first + r * k + c]
+    return total
 
 
 @inner()

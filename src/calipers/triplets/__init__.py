@@ -24,6 +24,7 @@ from calipers.triplets.check import check_pairs, check_triplets
 from calipers.triplets.disk import RowsOnDisk
 from calipers.triplets.draw import (
     LARGEST_PORTION,
+    CrossedTriplets,
     DrawnTriplets,
     GivenTriplets,
     Source,
@@ -35,6 +36,7 @@ from calipers.triplets.search import nearest_same_and_other
 
 __all__ = [
     "LARGEST_PORTION",
+    "CrossedTriplets",
     "DrawnTriplets",
     "GivenTriplets",
     "PairsOfTriplets",

@@ -104,6 +104,67 @@ class DrawnTriplets:
                 yield self._among[rng.integers(len(self._among), size=count)]
 
 
+class CrossedTriplets:
+    """All triplets of one anchor after the other, the same ones each time they are asked for.
+
+    Anchors are the rows whose class has another member, in random order, pass after pass. Each
+    of an anchor's ``n_neighbors`` nearest rows of its class makes a triplet with each of its
+    ``n_neighbors`` nearest rows of other classes: ``n_neighbors**2`` triplets in a row, near row
+    by near row. Where there are fewer such rows, the same ones come again. Anchors may be
+    restricted to those ``among`` some row numbers.
+
+    Examples
+    --------
+    >>> from calipers.triplets import RowsInMemory
+    >>> rows = RowsInMemory(np.arange(6.0)[:, None], np.array([0, 0, 0, 1, 1, 1]))
+    >>> source = CrossedTriplets(rows, 4, n_neighbors=2, rng=np.random.default_rng(0))
+    >>> next(source.portions(4)).tolist()
+    [[3, 4, 2], [3, 4, 1], [3, 5, 2], [3, 5, 1]]
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        n_triplets: int,
+        *,
+        n_neighbors: int,
+        rng: np.random.Generator,
+        among: IndexArray | None = None,
+    ) -> None:
+        self.n_triplets, self._k = n_triplets, n_neighbors
+        among = usable(rows, np.arange(n_usable(rows))) if among is None else among
+        n_anchors = -(-n_triplets // n_neighbors**2)
+        passes = [rng.permutation(among) for _ in range(-(-n_anchors // len(among)))]
+        self._anchors = np.concatenate(passes)[:n_anchors]
+        self._distinct = np.unique(self._anchors)
+        nearest = rows.nearest(self._distinct, n_same=n_neighbors, n_other=n_neighbors)
+        self._same, self._other = (_filled(lists) for lists in nearest)
+
+    def __len__(self) -> int:
+        return self.n_triplets
+
+    def portions(self, size: int) -> Iterator[IndexArray]:
+        """All triplets in order, ``size`` at a time."""
+        k = self._k
+        for first in range(0, self.n_triplets, size):
+            numbers = np.arange(first, min(first + size, self.n_triplets))
+            anchors = self._anchors[numbers // k**2]
+            places = np.searchsorted(self._distinct, anchors)
+            near, far = self._same[places, numbers // k % k], self._other[places, numbers % k]
+            yield np.column_stack([anchors, near, far])
+
+
+def _filled(lists: IndexArray) -> IndexArray:
+    """Lists whose ends of -1 are what they have, over again.
+
+    >>> _filled(np.array([[4, 5, 6], [7, 8, -1], [9, -1, -1]])).tolist()
+    [[4, 5, 6], [7, 8, 7], [9, 9, 9]]
+    """
+    n_found = np.count_nonzero(lists >= 0, axis=1)
+    places = np.arange(lists.shape[1]) % n_found[:, None]
+    return np.take_along_axis(lists, places, axis=1)
+
+
 def _distinct(portions: Iterator[IndexArray]) -> IndexArray:
     """The numbers met, ascending; little more is held at a time than these and a portion."""
     known, others, n_others = np.empty(0, dtype=np.intp), list[IndexArray](), 0
