@@ -12,7 +12,7 @@ from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators.coordinates import coordinates
 from calipers.losses import SmoothHinge
 from calipers.metric import factor
-from calipers.triplets import DrawnTriplets, Rows, RowsInMemory
+from calipers.triplets import CrossedTriplets, DrawnTriplets, Rows, RowsInMemory, Source
 
 FACTORS: Mapping[str, tuple[Any, ...]] = {
     "shrink": (None, "identity 0.1", "identity 0.3", "classes 0.1", "classes 0.3"),
@@ -38,13 +38,14 @@ N_ASKED = 2000  # triplets of held-out rows
 class OfAllClasses(TripletSGD):
     """Anchors of every class alike, however many rows it has."""
 
-    def _drawn(self, rows: Rows, n_triplets: int, rng: np.random.Generator) -> DrawnTriplets:
+    def _drawn(self, rows: Rows, n_triplets: int, rng: np.random.Generator) -> Source:
         labels = rows.labels_of(np.arange(rows.shape[0]))
         sizes = rows.class_sizes
         members = [np.flatnonzero(labels == code) for code in np.flatnonzero(sizes >= 2)]
         among = np.concatenate([np.resize(some, sizes.max()) for some in members])
+        kind = CrossedTriplets if self._pace(rows).crossed > 1 else DrawnTriplets
         n_neighbors = self._neighbors(rows.shape[1])
-        return DrawnTriplets(rows, n_triplets, n_neighbors=n_neighbors, rng=rng, among=among)
+        return kind(rows, n_triplets, n_neighbors=n_neighbors, rng=rng, among=among)
 
 
 def learn(X: FloatArray, y: IndexArray, settings: dict[str, Any], seed: int) -> TripletSGD:
@@ -77,5 +78,5 @@ def _best_number(X: FloatArray, y: IndexArray, model: TripletSGD) -> int:
         images = model.transform(X[held])
         far, near = images[i] - images[k], images[i] - images[j]
         margins = np.sum(far**2, axis=1) - np.sum(near**2, axis=1)
-        losses.append(SmoothHinge(float(model.smoothness)).value(margins).mean())
+        losses.append(SmoothHinge(model._pace(rows).smoothness).value(margins).mean())
     return int(SHARES[int(np.argmin(losses))] * n_triplets)

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.usefixtures("no_data_folder")
 
 
 def test_embeddings(tmp_path: Path) -> None:
-    words = "--dimensions 64 80 --rows-each 300 --classes 10 --triplets 500 --components 4"
+    words = "--dimensions 64 80 --rows-each 300 --classes 10 --triplets 20000 --components 4"
     rows = run("embeddings", tmp_path, *words.split())
     assert [row["d"] for row in rows] == [64, 80]
     for row in rows:

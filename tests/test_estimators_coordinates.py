@@ -71,7 +71,7 @@ def test_a_loud_feature_is_turned_down() -> None:
     rows = np.column_stack(
         [1e6 * rng.standard_normal(300), 1e-3 * (labels + 0.1 * rng.random(300))]
     )
-    assert best_coordinates(RowsInMemory(rows, labels)).kind in ("features", "classes")
+    assert best_coordinates(RowsInMemory(rows, labels))[0].kind in ("features", "classes")
     fitted = TripletSGD(**SETTINGS).fit(rows, labels)
     assert fitted.start_ != "identity"
     images = fitted.transform(rows)
@@ -81,7 +81,7 @@ def test_a_loud_feature_is_turned_down() -> None:
 
 def test_wine_is_not_measured_by_proline_alone() -> None:
     rows, labels = load_wine(return_X_y=True)
-    assert best_coordinates(RowsInMemory(rows, labels)).kind == "classes"
+    assert best_coordinates(RowsInMemory(rows, labels))[0].kind == "classes"
 
 
 def test_what_is_not_clearly_better_is_not_taken() -> None:
@@ -90,7 +90,7 @@ def test_what_is_not_clearly_better_is_not_taken() -> None:
     for seed in range(8):
         rng = np.random.default_rng(seed)
         rows, labels = rng.standard_normal((200, 5)), rng.integers(3, size=200)
-        kinds.append(best_coordinates(RowsInMemory(rows, labels)).kind)
+        kinds.append(best_coordinates(RowsInMemory(rows, labels))[0].kind)
     assert kinds.count("identity") >= 5
 
 
@@ -138,23 +138,23 @@ def test_pairs_in_many_classes_do_not_ask_for_the_spread_within_classes() -> Non
     labels = np.repeat(np.arange(70), 2)
     rows = centres[labels] + 0.3 * rng.standard_normal((140, 100))
     assert module.mistaken(RowsInMemory(rows, labels), np.arange(140)).mean() < 0.6
-    assert best_coordinates(RowsInMemory(rows, labels)).kind == "identity"
+    assert best_coordinates(RowsInMemory(rows, labels))[0].kind == "identity"
 
 
 def test_the_spread_within_classes_is_not_tried_on_many_rows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rows, labels = load_wine(return_X_y=True)
-    assert best_coordinates(RowsInMemory(rows, labels)).kind == "classes"
+    assert best_coordinates(RowsInMemory(rows, labels))[0].kind == "classes"
     monkeypatch.setattr(module, "FEW_ROWS", len(rows) - 1)
-    assert best_coordinates(RowsInMemory(rows, labels)).kind == "features"
+    assert best_coordinates(RowsInMemory(rows, labels))[0].kind == "features"
 
 
 def test_many_rows_are_looked_at_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_ROWS", 100)
     monkeypatch.setattr(module, "MOST_ANCHORS", 90)
     rows, labels = load_wine(return_X_y=True)
-    assert best_coordinates(RowsInMemory(rows, labels)).kind == "classes"
+    assert best_coordinates(RowsInMemory(rows, labels))[0].kind == "classes"
 
 
 def test_classes_whose_rows_are_all_the_same() -> None:

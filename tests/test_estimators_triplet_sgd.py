@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 from calipers import PAPER_SETTINGS, TripletSGD
 from calipers.arrays import FloatArray
 from calipers.evaluation import knn_error, knn_predict, split_error
-from calipers.triplets import DrawnTriplets, RowsInMemory
+from calipers.triplets import CrossedTriplets, DrawnTriplets, RowsInMemory
 from plain import outer, plain_walk
 from walks import METHODS, assert_same_matrix
 
@@ -76,62 +76,74 @@ def test_every_parameter_is_in_the_table_above() -> None:
 
 
 def test_auto_is_mini_sgd() -> None:
-    np.testing.assert_array_equal(metric(), metric("mini-sgd"))
+    np.testing.assert_array_equal(metric(batch_size=10), metric("mini-sgd"))
+    assert np.any(metric() != metric("mini-sgd"))
     assert fit().method_ == "mini-sgd"
     assert fit("sgd").method_ == "sgd"
 
 
 def test_the_number_of_triplets_without_being_told() -> None:
-    """25 a row where updates are not cheap, but not more than the paper takes."""
+    """The paper's for a method that is named; else batches of all triplets of some rows."""
     labels = np.arange(60) % 3
     rows = np.random.default_rng(0).standard_normal((60, 49))
-    assert TripletSGD("as-sgd", random_state=0).fit(rows, labels).n_iter_ == 1500
-    assert TripletSGD("as-sgd", random_state=0).fit(rows[:, :48], labels).n_iter_ == 100_000
-    many = np.tile(rows, (70, 1)), np.tile(labels, 70)
-    assert TripletSGD("mini-sgd", random_state=0).fit(*many).n_iter_ == 10_000
+    assert TripletSGD("as-sgd", random_state=0).fit(rows, labels).n_iter_ == 100_000
+    assert TripletSGD("mini-sgd", random_state=0).fit(rows, labels).n_iter_ == 10_000
+    assert TripletSGD(random_state=0).fit(rows, labels).n_iter_ == 2 * 1000 // 40
+    assert TripletSGD(random_state=0).fit(rows[:, :48], labels).n_iter_ == 3 * 2000 // 20
 
 
 @pytest.mark.parametrize(
-    ("n_rows", "n_triplets"),
-    [(100, 100_000), (12_000, 600_000), (30_000, 1_000_000), (10**6, 104_160)],
-)
-def test_more_rows_more_triplets_where_updates_are_cheap(n_rows: int, n_triplets: int) -> None:
-    rows = RowsInMemory(np.broadcast_to(0.0, (n_rows, 48)))
-    assert sum(TripletSGD()._shares(rows)) == n_triplets
-
-
-@pytest.mark.parametrize(
-    ("d", "n_triplets", "batch_size", "learning_rate"),
+    ("n_rows", "d", "n_triplets"),
     [
-        (48, 90_000, 10, 1.0),
-        (49, 90_000, 100, 5.0),
-        (256, 90_000, 100, 5.0),
-        (257, 90_000, 200, 10.0),
-        (257, 1000, 50, 2.5),
-        (257, 100, 10, 1.0),
+        (100, 48, 3 * 9 * 2000),
+        (12_000, 48, 3 * 9 * 24_000),
+        (10**6, 48, 3 * 9 * 40_000),
+        (100, 49, 2 * 25 * 1000),
+        (3000, 49, 2 * 25 * 3000),
+        (10**6, 49, 2 * 25 * 4000),
+    ],
+)
+def test_more_rows_more_triplets(n_rows: int, d: int, n_triplets: int) -> None:
+    rows = RowsInMemory(np.broadcast_to(0.0, (n_rows, d)), np.arange(n_rows) % 2)
+    assert sum(TripletSGD()._shares(rows)) == n_triplets
+    assert sum(TripletSGD(n_neighbors=20, n_stages=1)._shares(rows)) == pytest.approx(
+        n_triplets * {48: 400 / 9 / 3, 49: 400 / 25 / 2}[d] / 2
+    )
+    for told in (TripletSGD("mini-sgd"), TripletSGD("as-sgd"), TripletSGD(batch_size=10)):
+        assert sum(told._shares(rows)) == pytest.approx(100_000, abs=10)
+
+
+@pytest.mark.parametrize(
+    ("d", "n_triplets", "expected"),
+    [
+        (48, 90_000, (180, 3, 25.0, 3.0)),
+        (49, 90_000, (1000, 5, 50.0, 6.0)),
+        (49, 5000, (125, 5, 6.25, 6.0)),
+        (49, 50, (25, 5, 1.25, 6.0)),
+        (49, 49, (10, 1, 1.0, 6.0)),  # too few for all of an anchor, in each of two stages
     ],
 )
 def test_batches_and_steps_without_being_told(
-    d: int, n_triplets: int, batch_size: int, learning_rate: float
+    d: int, n_triplets: int, expected: tuple[float, ...]
 ) -> None:
     rows = RowsInMemory(np.broadcast_to(0.0, (60, d)), np.arange(60) % 2)
     not_told = TripletSGD(n_triplets=n_triplets)
-    assert (not_told._batch(rows), not_told._rate(rows)) == (batch_size, learning_rate)
+    assert not_told._pace(rows) == expected
     for told in (TripletSGD("mini-sgd"), TripletSGD("ha-sgd"), TripletSGD(batch_size=10)):
-        told.set_params(n_triplets=n_triplets)
-        assert (told._batch(rows), told._rate(rows)) == (10, 1.0)
-    assert TripletSGD(batch_size=100)._rate(rows) == 1.0
-    assert TripletSGD(learning_rate=0.5)._rate(rows) == 0.5
+        assert told.set_params(n_triplets=n_triplets)._pace(rows) == (10, 1, 1.0, 3.0)
+    assert TripletSGD("as-sgd")._pace(rows) == (1, 1, 1.0, 3.0)
+    assert TripletSGD(batch_size=100)._pace(rows) == (100, 1, 1.0, 3.0)
+    assert TripletSGD(learning_rate=0.5, smoothness=7.0)._pace(rows)[2:] == (0.5, 7.0)
     unlabelled = RowsInMemory(np.broadcast_to(0.0, (60, d)))
-    assert (not_told._batch(unlabelled), not_told._rate(unlabelled)) == (10, 1.0)
+    assert not_told._pace(unlabelled) == (10, 1, 1.0, 3.0)
 
 
 def test_what_is_not_told_is_taken() -> None:
     rows, labels = np.random.default_rng(0).standard_normal((60, 49)), np.arange(60) % 3
     fitted = TripletSGD(random_state=0).fit(rows, labels)
-    same = TripletSGD("mini-sgd", batch_size=75, learning_rate=3.75, n_stages=2, random_state=0)
-    np.testing.assert_array_equal(fitted.components_, same.fit(rows, labels).components_)
-    assert fitted.n_iter_ == 20
+    told: dict[str, Any] = {"n_triplets": 50_000, "learning_rate": 50.0, "smoothness": 6.0}
+    same = TripletSGD(**told, n_neighbors=5, n_stages=2, random_state=0).fit(rows, labels)
+    np.testing.assert_array_equal(fitted.components_, same.components_)
 
 
 def test_batch_size_is_one_where_the_method_says_so() -> None:
@@ -186,6 +198,21 @@ def test_paper_settings_are_the_plain_algorithm(method: str) -> None:
         W=W,
     )
     assert fitted.n_updates_ == sum(walk.accepted)
+    assert_same_matrix(fitted.get_mahalanobis_matrix(), walk.average)
+
+
+def test_the_default_is_the_plain_mini_sgd_of_all_triplets_of_an_anchor() -> None:
+    """One stage of it, in the units of X: it does not matter that triplets share their rows."""
+    settings: dict[str, Any] = {"scale": "none", "start": "identity", "n_stages": 1}
+    fitted = TripletSGD(**settings, n_triplets=3600, guard=False, random_state=3).fit(X, Y)
+    entropy = np.random.RandomState(3).randint(2**32, size=4, dtype=np.uint32).tolist()
+    streams = [np.random.default_rng(s) for s in np.random.SeedSequence(entropy).spawn(3)]
+    source = CrossedTriplets(RowsInMemory(X, Y), 3600, n_neighbors=3, rng=streams[0])
+    triplets = next(source.portions(3600))
+    walk = plain_walk(
+        X, triplets, "mini-sgd", uniforms=np.zeros(20), batch_size=180, eta=25.0, L=3.0
+    )
+    assert fitted.n_updates_ == 20
     assert_same_matrix(fitted.get_mahalanobis_matrix(), walk.average)
 
 

@@ -90,8 +90,6 @@ class AveragedTripletSGD(DaskTripletSGD):
             "start": "identity",
             "n_components": None,
             "n_neighbors": n_neighbors,
-            "batch_size": self._batch(rows),
-            "learning_rate": self._rate(rows),
             "guard": False,
         }
         n_triplets = self.n_triplets or self._enough_triplets(rows)

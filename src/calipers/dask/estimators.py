@@ -55,7 +55,7 @@ class OnCluster(_Learner):
         with client_of(client) as used:
             rows = self._rows(Tasks(used), X, y)
             self.classes_ = rows.whole.classes
-            return self._learn(*self._draw(rows, started), given=(X, y))._checked(rows)
+            return self._learn(*self._draw(rows, started), given=(X, y))._checked()
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     @with_callbacks  # type: ignore[untyped-decorator]

@@ -25,7 +25,7 @@ MOST_ANCHORS = 4000  # rows whose nearest neighbours are looked at to compare co
 VOTES = 3  # of nearest neighbours
 SURE = 1.5  # standard errors by which others must be better than the rows as they are
 FEW_ROWS = 5_000  # up to which that is; more rows are enough to learn it, if it is of use
-N_FOLDS = 5  # for which the rows are dealt, so that it is judged by rows it has not seen
+N_FOLDS = 3  # for which the rows are dealt, so that it is judged by rows it has not seen
 FLAT = 1e-6  # share of the largest spread below which there is none
 _TILE = 256  # rows of a product
 _COLUMNS = 16  # its columns are a multiple of
@@ -116,8 +116,8 @@ def coordinates(kind: str, rows: Rows, *, unseen: int | None = None) -> Coordina
     return Coordinates(kind, whitening * factors)
 
 
-def best_coordinates(rows: Rows) -> Coordinates:
-    """Those in which the fewest anchors are taken for another class.
+def best_coordinates(rows: Rows) -> tuple[Coordinates, float]:
+    """Those in which the fewest anchors are taken for another class, and their share.
 
     The rows stay as they are unless others are better by more than chance: by `SURE` standard
     errors of the difference, over the same anchors.
@@ -130,7 +130,7 @@ def best_coordinates(rows: Rows) -> Coordinates:
         mended = wrong.astype(np.float64) - _mistaken_in(kind, rows, anchors)
         if mended.sum() > max(most, SURE * np.sqrt(np.sum(mended**2))):
             best, most = coordinates(kind, rows), mended.sum()
-    return best
+    return best, float((wrong.sum() - most) / len(anchors))
 
 
 def some_anchors(rows: Rows) -> IndexArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 PAPER_SETTINGS: Mapping[str, Any] = MappingProxyType(
     {
@@ -28,61 +28,72 @@ PAPER_SETTINGS: Mapping[str, Any] = MappingProxyType(
 """The literal reading of the paper: ``TripletSGD(method="as-sgd", **PAPER_SETTINGS)``."""
 
 MOST_TRIPLETS = 100_000  # the paper's number
-PER_ROW = 50  # of triplets, beyond which little more is learned
-SEARCHED = 5 * 10**12  # values that may be met in the search for their neighbours
 CHEAP = 48  # up to this many features an update costs little
-DEAR = 256  # from more features on it costs much
-BATCH, RATE = 10, 1.0  # the paper's numbers
-LARGE_BATCH = 100  # which makes fewer updates
-PACE = 1 / 20  # length of a step for every triplet of a large batch
-FEWEST_UPDATES = 20  # for which batches are smaller
-GUARDED, GUARDED_WIDE = 5000, 1000  # rows up to which learning is checked; beyond CHEAP features
+BATCH, RATE, SMOOTHNESS = 10, 1.0, 3.0  # the paper's numbers
+VERY_MANY = 10  # neighbours
+FEWEST_UPDATES = 20  # of a stage, for which batches are smaller
 
 
-def batch(n_triplets: int, n_features: int) -> int:
-    """Triplets of a batch: the dearer an update, the more.
+class Kind(NamedTuple):
+    """What suits data of few features, or of many."""
 
-    >>> batch(100_000, 16), batch(100_000, 200), batch(100_000, 384), batch(1000, 200)
-    (10, 100, 200, 50)
+    stages: int
+    neighbors: int
+    passes: int  # over all rows in a stage,
+    fewest: int  # but at least so many anchors
+    most: int  # and at most so many
+    batch: int  # anchors
+    smoothness: float
+    pace: float = 1.25  # length of a step for every anchor of a batch
+
+
+FEW = Kind(stages=3, neighbors=3, passes=2, fewest=2000, most=40_000, batch=20, smoothness=3.0)
+MANY = Kind(stages=2, neighbors=5, passes=1, fewest=1000, most=4000, batch=40, smoothness=6.0)
+
+
+def kind(n_features: int) -> Kind:
+    """The kind of so many features."""
+    return FEW if n_features <= CHEAP else MANY
+
+
+class Pace(NamedTuple):
+    """Batches, steps and the loss."""
+
+    batch_size: int = BATCH
+    crossed: int = 1  # near and far rows of an anchor that make all triplets of it
+    learning_rate: float = RATE
+    smoothness: float = SMOOTHNESS
+
+
+def triplets(n_rows: int, n_features: int, n_neighbors: int) -> int:
+    """Triplets of a stage: all of so many anchors, of half as many where each has very many.
+
+    >>> triplets(150, 4, 3), triplets(15_000, 16, 3), triplets(15_000, 384, 5)
+    (18000, 270000, 100000)
     """
-    if n_features <= CHEAP:
-        return BATCH
-    large = LARGE_BATCH if n_features <= DEAR else 2 * LARGE_BATCH
-    return max(BATCH, min(large, n_triplets // FEWEST_UPDATES))
+    of = kind(n_features)
+    n_anchors = min(max(of.passes * n_rows, of.fewest), of.most)
+    return n_neighbors**2 * (n_anchors if n_neighbors <= VERY_MANY else n_anchors // 2)
 
 
-def rate(batch_size: int) -> float:
-    """Length of a step: longer where updates are fewer."""
-    return max(RATE, PACE * batch_size)
+def crossed_pace(n_triplets: int, n_neighbors: int, n_features: int) -> Pace:
+    """How to go through the triplets of a stage, those of one anchor after the other.
+
+    >>> crossed_pace(9000, 3, 16)
+    Pace(batch_size=180, crossed=3, learning_rate=25.0, smoothness=3.0)
+    """
+    of, n_anchors = kind(n_features), n_triplets // n_neighbors**2
+    if not n_anchors:  # of none all
+        return Pace(smoothness=of.smoothness)
+    of_batch = max(1, min(of.batch, n_anchors // FEWEST_UPDATES))
+    return Pace(of_batch * n_neighbors**2, n_neighbors, of.pace * of_batch, of.smoothness)
 
 
 def stages(n_features: int, *, named: bool) -> int:
     """Stages, each with triplets of its own; one, as in the paper, for a method that is named."""
-    if n_features <= CHEAP:
-        return 3
-    return 1 if named else 2
+    return 1 if named and n_features > CHEAP else kind(n_features).stages
 
 
 def neighbors(n_features: int) -> int:
     """Nearest rows of either side to draw among."""
-    return 3 if n_features <= CHEAP else 5
-
-
-def triplets(n_rows: int, n_features: int) -> int:
-    """Triplets to draw: so many for every row, half as many where updates are not cheap.
-
-    >>> triplets(150, 4), triplets(15_000, 16), triplets(1_000_000, 16)
-    (100000, 750000, 312500)
-    >>> triplets(1000, 256), triplets(15_000, 256), triplets(15_000, 384)
-    (25000, 100000, 50000)
-    """
-    if n_features > CHEAP:
-        most = MOST_TRIPLETS if n_features <= DEAR else MOST_TRIPLETS // 2
-        return min(most, n_rows * PER_ROW // 2)
-    searched = SEARCHED // (n_rows * n_features)
-    return max(MOST_TRIPLETS, min(PER_ROW * n_rows, 10 * MOST_TRIPLETS, searched))
-
-
-def is_guarded(n_rows: int, n_features: int) -> bool:
-    """Whether to ask held-out rows if learning helps: more rows have enough to teach."""
-    return n_rows <= (GUARDED if n_features <= CHEAP else GUARDED_WIDE)
+    return kind(n_features).neighbors

@@ -115,7 +115,7 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
         """
         started = perf_counter()
         rows, self.classes_, given = given_labelled(self, X, y)
-        return self._learn(*self._draw(rows, started), given=given)._checked(rows)
+        return self._learn(*self._draw(rows, started), given=given)._checked()
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     @with_callbacks  # type: ignore[untyped-decorator]
@@ -153,7 +153,8 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
         # past this, fit and scikit-learn's two wrappers of it
         inputs.warn_lonely(self.classes_, rows.class_sizes, stacklevel=5)
         triplet_rng, *rngs = self._streams()
-        rows = self._into_coordinates(rows)
+        given, rows = rows, self._into_coordinates(rows)
+        self._consult(given)
         source = self._drawn(rows, self._shares(rows)[0], triplet_rng)
         self.mining_seconds_ = perf_counter() - started
         return rows, self._examples(source), rngs
@@ -170,8 +171,11 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
         """Rows in the coordinates to learn in."""
         return rows
 
-    def _checked(self, rows: Rows) -> Self:
-        """The fitted estimator, after a look whether what it has learned is of use."""
+    def _consult(self, rows: Rows) -> None:
+        """Look at labelled rows, as they were given, for what is best to be done."""
+
+    def _checked(self) -> Self:
+        """The fitted estimator, or none where learning does harm."""
         return self
 
     def _enough_triplets(self, rows: Rows) -> int:
@@ -185,7 +189,7 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
     def _neighbors(self, n_features: int) -> int:
         return self.n_neighbors or self._enough_neighbors(n_features)
 
-    def _drawn(self, rows: Rows, n_triplets: int, rng: np.random.Generator) -> DrawnTriplets:
+    def _drawn(self, rows: Rows, n_triplets: int, rng: np.random.Generator) -> Source:
         n_neighbors = self._neighbors(rows.shape[1])
         return DrawnTriplets(rows, n_triplets, n_neighbors=n_neighbors, rng=rng)
 
@@ -322,7 +326,7 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
 
         stopped, n_taken = False, 0
         with stop_asked() as asked:
-            for take_step in steps:
+            for take_step in () if self.interrupted_ else steps:
                 part = context.subcontext(task_name="step")
                 part.call_on_fit_task_begin(estimator=self, X=X, y=y)
                 take_step()
@@ -332,7 +336,7 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
                 )
                 if stopped or asked():
                     break
-            self.interrupted_ = asked()
+            self.interrupted_ |= asked()
         if self.interrupted_:
             warnings.warn(
                 f"{type(self).__name__} was interrupted after {n_taken} of {n_steps} steps: the "
@@ -363,6 +367,7 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
 
     def _check_settings(self, rows: Rows) -> None:
         """Raise for settings that do not fit each other or the rows."""
+        self.interrupted_ = False
         self.notes_ = inputs.check_magnitude(rows)
         inputs.check_components(type(self).__name__, self.n_components, rows.shape[1])
 

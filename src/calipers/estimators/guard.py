@@ -1,22 +1,34 @@
-"""Whether learning helps: rows that were held out are asked.
+"""Whether learning helps, and from how many neighbours: rows that were held out are asked.
 
-On few rows, or where labels are mostly noise, a learned metric may be worse than none.
+On few rows, or where labels are mostly noise, a learned metric may be worse than none; and where
+labels are noise, one that was learned from many neighbours of each row is better than one that
+was learned from few.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators.coordinates import VOTES
+from calipers.estimators.defaults import CHEAP
 from calipers.triplets import Rows, nearest_same_and_other
 from calipers.votes import winners
 
 FEWEST_ROWS = 100  # fewer say too little
+FEW_ROWS = 1000  # so many are always asked,
+DOUBTFUL = 1 / 8  # more only if this share of them is mistaken to begin with,
+DOUBTFUL_WIDE = 1 / 4  # or this one, where it takes long
+MOST_ROWS = 3000  # of more rows, these are taken evenly
+ENOUGH = 600  # rows that were asked
 N_FOLDS = 3
+BROAD = 20  # neighbours to draw among where labels are noise
+
+Mistaken = npt.NDArray[np.bool_]
 
 
 class Learner(Protocol):
@@ -27,48 +39,56 @@ class Learner(Protocol):
         ...
 
 
-class Wrong(NamedTuple):
-    """Rows that their nearest take for another class."""
+def is_asked(n_rows: int, n_features: int, doubt: float) -> bool:
+    """Whether to hold rows out, where a share of them is mistaken before anything is learned.
 
-    given: int  # as they are
-    learned: int  # under metrics learned from the others
-    differ: int  # rows that are wrong in one way only
+    >>> [is_asked(n, 16, doubt=0.2) for n in (50, 500, 5000)]
+    [False, True, True]
+    >>> is_asked(5000, 16, doubt=0.1), is_asked(5000, 100, doubt=0.2)
+    (False, False)
+    """
+    enough = DOUBTFUL if n_features <= CHEAP else DOUBTFUL_WIDE
+    return n_rows >= FEWEST_ROWS and (n_rows <= FEW_ROWS or doubt >= enough)
 
-    @property
-    def harm(self) -> bool:
-        """Whether learning does harm, by more than the standard error of the difference."""
-        return bool(self.learned - self.given > np.sqrt(self.differ))
+
+def clearly_fewer(one: Mistaken, other: Mistaken) -> bool:
+    """Whether one has fewer mistakes, by more than the standard error of the difference."""
+    fewer = np.count_nonzero(other) - np.count_nonzero(one)
+    return bool(fewer > np.sqrt(np.count_nonzero(one ^ other)))
 
 
-def held_out(learn: Learner, rows: Rows) -> Wrong | None:
-    """How many rows are mistaken as they are given, and under a metric learned from the others.
+def held_out(learners: Sequence[Learner], rows: Rows) -> list[Mistaken] | None:
+    """Which rows are mistaken as they are given, and under metrics learned from the others.
 
     None where the rows cannot say: they are too few, such that nothing can be learned from a part
     of them, or nobody waits for it.
     """
-    labels = rows.labels_of(np.arange(rows.shape[0]))
-    some = np.flatnonzero(rows.class_sizes[labels] >= N_FOLDS)  # of smaller classes none might stay
+    n = rows.shape[0]
+    some = np.linspace(0, n - 1, min(n, MOST_ROWS)).astype(np.intp)
+    labels = rows.labels_of(some)
+    kept = np.bincount(labels)[labels] >= N_FOLDS  # of smaller classes none might stay
+    some, labels = some[kept], labels[kept]
     if len(some) < FEWEST_ROWS:
         return None
-    X, labels = rows.take(some).astype(np.float64), labels[some]
+    X = rows.take(some).astype(np.float64)
     folds = _dealt(labels)
-    given, learned = np.zeros((2, len(some)), dtype=np.bool_)
-    for fold in range(N_FOLDS):
+    answers: list[list[Mistaken]] = []
+    for fold in range(min(N_FOLDS, -(-N_FOLDS * ENOUGH // len(some)))):
         asked = folds == fold
-        try:
-            L = learn(X[~asked], labels[~asked], fold)
-        except ValueError:
-            return None
-        if L is None:
-            return None
-        given[asked] = _mistaken(X, labels, asked)
-        learned[asked] = _mistaken(X @ L.T, labels, asked)
-    return Wrong(*(int(wrong.sum()) for wrong in (given, learned, given ^ learned)))
+        maps = [np.eye(X.shape[1])]
+        for learn in learners:
+            try:
+                L = learn(X[~asked], labels[~asked], fold)
+            except ValueError:
+                return None
+            if L is None:
+                return None
+            maps.append(L)
+        answers.append([_mistaken(X @ L.T, labels, asked) for L in maps])
+    return [np.concatenate(of_one) for of_one in zip(*answers, strict=True)]
 
 
-def _mistaken(
-    X: FloatArray, labels: IndexArray, asked: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.bool_]:
+def _mistaken(X: FloatArray, labels: IndexArray, asked: Mistaken) -> Mistaken:
     """Whether the nearest of those not asked take one that is asked for another class."""
     anchors = np.flatnonzero(asked)
     sides = asked.astype(np.intp)

@@ -182,7 +182,7 @@ class StreamLearner(_Learner):
         Until then all triplets are kept and walked through anew at every call.
         """
         rows = RowsInMemory(self._coordinates.of(stream.rows))
-        if len(stream.triplets) < self._batch(rows):
+        if len(stream.triplets) < self._pace(rows).batch_size:
             return None
         solver = self._start(rows, GivenTriplets(stream.triplets), deepcopy(stream.rngs))
         if len(stream.triplets) >= SAMPLE:

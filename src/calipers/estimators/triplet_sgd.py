@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
+from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +16,9 @@ from calipers import recipes
 from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators import defaults, guard, inputs
 from calipers.estimators.coordinates import KINDS, VOTES, Coordinates, best_coordinates, coordinates
+from calipers.estimators.defaults import Pace
 from calipers.estimators.from_triplets import TripletLearner
+from calipers.estimators.interrupt import InterruptedFitWarning
 from calipers.estimators.stages import Staged, shares
 from calipers.estimators.streams import StreamLearner
 from calipers.losses import SmoothHinge
@@ -23,7 +27,14 @@ from calipers.projections import AtOnce, Never, NowAndThen, OnlyOnce, Rule
 from calipers.sampling import ByGradientNorm, ByRunningNorm, NormRule, largest_norm
 from calipers.solver import Recipe, Solver
 from calipers.theory import Theory
-from calipers.triplets import LARGEST_PORTION, DrawnTriplets, Rows, Source
+from calipers.triplets import (
+    LARGEST_PORTION,
+    CrossedTriplets,
+    GivenTriplets,
+    Rows,
+    RowsInMemory,
+    Source,
+)
 
 METHODS = ("sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd")
 ONE_BY_ONE = ("sgd", "as-sgd")  # whose batches are of one triplet
@@ -42,26 +53,28 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
     method : {"auto", "sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd"}, default="auto"
         Which of the paper's algorithms: an update at every triplet; at every batch; at a
         triplet with the probability of its slope; at a batch with the probability of the
-        slope of one of it (HR) or of its gradient's norm (HA). "auto" is "mini-sgd", with larger
-        batches and longer steps the more features there are.
+        slope of one of it (HR) or of its gradient's norm (HA). "auto" is "mini-sgd" in large
+        batches: rows are taken as anchors one after the other, each with all triplets that its
+        neighbours make.
     n_triplets : int or None, default=None
-        Triplets to draw (N). Whole batches are used; a rest is left out. None is 50 for every
-        row, at least 100,000 and at most 1,000,000 or 5e12 / X.size; with more than 48 features
-        25 for every row, at most 100,000, or 50,000 with more than 256.
+        Triplets to draw (N). Whole batches are used; a rest is left out. None is 100,000, and
+        where `method` is "auto" as many as all rows have, twice in every stage (2,000 to 40,000
+        rows); with more than 48 features once (1,000 to 4,000 rows).
     batch_size : int or None, default=None
         Triplets in a batch (b); "sgd" and "as-sgd" always take one. None is 10, and where `method`
-        is "auto" 100 with more than 48 features and 200 with more than 256, or as many as make 20
-        updates; ``fit_triplets`` and ``partial_fit`` always take 10 then.
+        is "auto" all triplets of 20 rows, with more than 48 features of 40, or of as many as make
+        20 updates; ``fit_triplets`` and ``partial_fit`` always take 10 then.
     learning_rate : float or None, default=None
-        Step size (eta). None is 1, or a twentieth of the batch if that is more and `batch_size` is
-        None too.
-    smoothness : float, default=3.0
-        L of the loss ``log(1 + exp(-L * (margin - 1))) / L``.
+        Step size (eta). None is 1, or where `method` is "auto" and `batch_size` None 1.25 for every
+        anchor of a batch.
+    smoothness : float or None, default=None
+        L of the loss ``log(1 + exp(-L * (margin - 1))) / L``. None is 3, or 6 with more than 48
+        features where `method` is "auto" and `batch_size` None.
     radius : float, default=1000.0
         Largest Frobenius norm of M (R), in the units of `scale` and the coordinates of a stage.
     n_neighbors : int or None, default=None
         Near and far rows are drawn among this many nearest ones of either side. None is 3 up to
-        48 features, else 5.
+        48 features, else 5; or 20 where `guard` finds that better.
     n_components : int or None, default=None
         Rows of ``components_``; None keeps as many as there are features.
     scale : {"triplets", "none"}, default="triplets"
@@ -95,10 +108,12 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         features, else 2, or 1 where `method` is given. ``fit_triplets``, whose triplets are given,
         has one.
     guard : bool, default=True
-        With 100 to 5,000 labelled rows, beyond 48 features to 1,000, see whether learning helps:
-        thrice two thirds of the rows are learned from, with a third of the triplets. If clearly
-        more of the rows left out are taken for another class by their three nearest than without
-        a metric, ``components_`` is the identity, and ``notes_`` says so. Not with `n_components`.
+        With 100 to 1,000 labelled rows, and with more if an eighth of them (beyond 48 features a
+        quarter) is taken for another class by its three nearest to begin with, see whether
+        learning helps: two thirds of the rows, of 3,000 at most, are learned from with a third of
+        the triplets, and the rest is asked. If clearly fewer of these are mistaken after learning
+        from 20 neighbours, so many are taken; if clearly fewer without a metric, ``components_`` is
+        the identity, and ``notes_`` says so. Not with `n_components`.
     random_state : int, RandomState instance or None, default=None
         Seeds three independent streams: triplets, acceptance, choice within a batch.
 
@@ -146,12 +161,15 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
     """
 
     _coordinates: Coordinates
+    _doubt = 1.0  # share of the rows that are mistaken before anything is learned
+    _broad = False  # whether to draw among many neighbours, where no number is given
+    _harm = ""  # why nothing that is learned is to be used
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "method": [str],
         "n_triplets": [Interval(Integral, 1, None, closed="left"), None],
         "batch_size": [Interval(Integral, 1, None, closed="left"), None],
         "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
-        "smoothness": [Interval(Real, 0, None, closed="neither")],
+        "smoothness": [Interval(Real, 0, None, closed="neither"), None],
         "radius": [Interval(Real, 0, None, closed="neither")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
@@ -177,7 +195,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         n_triplets: int | None = None,
         batch_size: int | None = None,
         learning_rate: float | None = None,
-        smoothness: float = 3.0,
+        smoothness: float | None = None,
         radius: float = 1000.0,
         n_neighbors: int | None = None,
         n_components: int | None = None,
@@ -226,7 +244,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
 
     def _start(self, rows: Rows, source: Source, rngs: list[np.random.Generator]) -> Staged:
         self.method_ = "mini-sgd" if self.method == "auto" else self.method
-        later = self._shares(rows)[1:] if isinstance(source, DrawnTriplets) else []
+        later = [] if isinstance(source, GivenTriplets) else self._shares(rows)[1:]
         self.n_stages_ = 1 + len(later)
         return Staged(self._solver(rows, source, rngs), later)
 
@@ -236,31 +254,39 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         first = next(source.portions(LARGEST_PORTION))
         X, first = rows.local(first, n_columns=self._row_columns)
         unit = 1.0 if self.scale == "none" else inputs.margin_unit(X, first)
-        pace = self._batch(rows), self._rate(rows)
-        recipe = self._recipe(X, first, unit, pace, pick_rng)
+        recipe = self._recipe(X, first, unit, self._pace(rows), pick_rng)
         inputs.check_batches(type(self).__name__, len(source), recipe.batch_size)
         return Solver(recipe, X.shape[1], accept_rng=accept_rng, pick_rng=pick_rng, start=unit)
 
     def _enough_neighbors(self, n_features: int) -> int:
-        return defaults.neighbors(n_features)
+        return guard.BROAD if self._broad else defaults.neighbors(n_features)
 
     def _shares(self, rows: Rows) -> list[int]:
         named = self.method != "auto"
         n_stages = self.n_stages or defaults.stages(rows.shape[1], named=named)
-        return shares(super()._shares(rows)[0], int(n_stages), self._batch(rows))
+        return shares(super()._shares(rows)[0], int(n_stages), self._pace(rows).batch_size)
 
-    def _batch(self, rows: Rows) -> int:
-        """Triplets of a batch; where nothing is named and the rows are known, as these need."""
+    def _pace(self, rows: Rows) -> Pace:
+        """Batches, steps and loss; where nothing is named and labels are known, by anchors."""
+        pace = Pace()
         if self.method in ONE_BY_ONE:
-            return 1
-        if self.batch_size is None and self.method == "auto" and len(rows.class_sizes):
-            return defaults.batch(TripletLearner._shares(self, rows)[0], rows.shape[1])
-        return int(self.batch_size or defaults.BATCH)
+            pace = Pace(batch_size=1)
+        elif self.batch_size:
+            pace = Pace(int(self.batch_size))
+        elif self.method == "auto" and len(rows.class_sizes):
+            d, n_triplets = rows.shape[1], TripletLearner._shares(self, rows)[0]
+            k, n_stages = self._neighbors(d), self.n_stages or defaults.kind(d).stages
+            pace = defaults.crossed_pace(n_triplets // n_stages, k, d)
+        return pace._replace(
+            learning_rate=float(self.learning_rate or pace.learning_rate),
+            smoothness=float(self.smoothness or pace.smoothness),
+        )
 
-    def _rate(self, rows: Rows) -> float:
-        if self.learning_rate is None and self.batch_size is None:
-            return defaults.rate(self._batch(rows))
-        return float(self.learning_rate or defaults.RATE)
+    def _drawn(self, rows: Rows, n_triplets: int, rng: np.random.Generator) -> Source:
+        k = self._pace(rows).crossed
+        if k == 1:
+            return super()._drawn(rows, n_triplets, rng)
+        return CrossedTriplets(rows, n_triplets, n_neighbors=k, rng=rng)
 
     def _later_shares(self, learner: Staged) -> list[int]:
         return learner.later
@@ -288,40 +314,58 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         if self.start != "auto":
             self._coordinates = coordinates(self.start, rows)
         elif has_labels:
-            self._coordinates = best_coordinates(rows)
+            self._coordinates, self._doubt = best_coordinates(rows)
         else:
             self._coordinates = coordinates("identity", rows)
         self.start_ = self._coordinates.kind
         return rows if self.start_ == "identity" else rows.mapped(self._coordinates.of)
 
-    def _checked(self, rows: Rows) -> Self:
-        """Keep to the Euclidean distance if learning does harm, and note it."""
-        n, d = rows.shape
-        is_asked = self.guard and not self.n_components and defaults.is_guarded(n, d)
-        if not is_asked or self.interrupted_:
-            return self
-        settings = {name: getattr(self, name) for name in TripletSGD._get_param_names()}
-        share = max(self._batch(rows), TripletLearner._shares(self, rows)[0] // guard.N_FOLDS)
-        settings |= {"guard": False, "n_triplets": share}
-
-        def learn(X: FloatArray, y: IndexArray, seed: int) -> FloatArray | None:
-            fitted = TripletSGD(**{**settings, "random_state": seed}).fit(X, y)
-            self.interrupted_ = fitted.interrupted_
-            return None if fitted.interrupted_ else fitted.components_
-
-        wrong = guard.held_out(learn, rows)
-        if wrong is not None and wrong.harm:
-            self.components_ = np.eye(d)
-            self.notes_.append(
-                f"Of {n} rows, held out in turn, {wrong.learned} are taken for another class by "
-                f"their {VOTES} nearest under a metric learned from the rest, and "
-                f"{wrong.given} without: the metric is Euclidean (guard=False takes the learned "
+    def _consult(self, rows: Rows) -> None:
+        """Ask rows that are held out whether learning helps, and from how many neighbours."""
+        if not self.guard or self.n_components or not guard.is_asked(*rows.shape, self._doubt):
+            return
+        local = self._neighbors(rows.shape[1])
+        tried = [local] if self.n_neighbors else [local, guard.BROAD]
+        wrong = guard.held_out([partial(self._tried, among) for among in tried], rows)
+        if wrong is None:
+            return
+        given, learned, *more = wrong
+        if more and guard.clearly_fewer(more[0], learned):
+            self._broad, learned = True, more[0]
+        if guard.clearly_fewer(given, learned):
+            self._harm = (
+                f"Of {len(given)} rows that were held out, {learned.sum()} are taken for another "
+                f"class by their {VOTES} nearest under a metric learned from the rest, and "
+                f"{given.sum()} without: the metric is Euclidean (guard=False takes the learned "
                 "one)."
             )
+
+    def _tried(
+        self, n_neighbors: int, X: FloatArray, y: IndexArray, seed: int
+    ) -> FloatArray | None:
+        """``components_`` learned from these rows and fewer triplets; None if interrupted."""
+        settings = {name: getattr(self, name) for name in TripletSGD._get_param_names()}
+        settings |= {"guard": False, "start": self.start_, "n_neighbors": n_neighbors}
+        trial, rows = TripletSGD(**{**settings, "random_state": seed}), RowsInMemory(X, y)
+        enough = TripletLearner._shares(trial, rows)[0] // guard.N_FOLDS
+        trial.n_triplets = max(trial._pace(rows).batch_size, enough)
+        with warnings.catch_warnings(category=InterruptedFitWarning, action="ignore"):
+            self.interrupted_ = trial.fit(X, y).interrupted_
+        return None if self.interrupted_ else trial.components_
+
+    def _checked(self) -> Self:
+        """Keep to the Euclidean distance if learning does harm, and note it."""
+        if self._harm and not self.interrupted_:
+            self.components_ = np.eye(self.n_features_in_)
+            self.notes_.append(self._harm)
         return self
 
     def _enough_triplets(self, rows: Rows) -> int:
-        return defaults.triplets(*rows.shape)
+        if self.method != "auto" or self.batch_size:
+            return defaults.MOST_TRIPLETS
+        n, d = rows.shape
+        n_stages = self.n_stages or defaults.kind(d).stages
+        return int(n_stages) * defaults.triplets(n, d, self._neighbors(d))
 
     def _metric(self, learner: Staged) -> FloatArray:
         return self._coordinates.pull_back(self._walked(learner.solver))
@@ -340,7 +384,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
             "batch_size": solver.recipe.batch_size,
             "n_updates": solver.n_updates,
             "learning_rate": solver.recipe.learning_rate,
-            "smoothness": float(self.smoothness),
+            "smoothness": cast(SmoothHinge, solver.recipe.loss).smoothness,
             "radius": solver.recipe.radius,
             "start": solver.start,
             "n_features": self.n_features_in_,
@@ -354,7 +398,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         X: npt.NDArray[Any],
         triplets: IndexArray,
         unit: float,
-        pace: tuple[int, float],
+        pace: Pace,
         rng: np.random.Generator,
     ) -> Recipe:
         """The method's parts, with the settings translated into the units of X.
@@ -362,10 +406,10 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         Learning from ``sqrt(unit) * X`` from I is the same as learning from X from
         ``unit * I`` with the step times ``unit**2`` and the radius times ``unit``.
         """
-        (batch_size, learning_rate), loss = pace, SmoothHinge(float(self.smoothness))
+        loss = SmoothHinge(pace.smoothness)
         parts: dict[str, Any] = {
             "loss": loss,
-            "learning_rate": learning_rate * unit**2,
+            "learning_rate": pace.learning_rate * unit**2,
             "radius": float(self.radius) * unit,
             "longest": np.inf if self.tau_max is None else float(self.tau_max),
             "sum_over_batch": self.batch_reduce == "sum",
@@ -375,9 +419,9 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
             return recipes.sgd(**parts)
         if self.method_ == "as-sgd":
             return recipes.as_sgd(**parts)
-        parts["batch_size"] = batch_size
+        parts["batch_size"] = pace.batch_size
         if self.method_ == "mini-sgd":
-            return recipes.mini_sgd(**parts)
+            return recipes.mini_sgd(crossed=pace.crossed, **parts)
         if self.method_ == "hr-sgd":
             return recipes.hr_sgd(**parts)
         if self.gradient_bound == "running":
@@ -387,7 +431,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
             triplets,
             loss=loss,
             start=unit,
-            batch_size=batch_size,
+            batch_size=pace.batch_size,
             rule=self.gradient_bound,
             rng=rng,
         )
@@ -403,6 +447,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
     def _check_settings(self, rows: Rows) -> None:
         inputs.check_name(type(self).__name__, "method", self.method, ("auto", *METHODS))
         super()._check_settings(rows)
+        self._doubt, self._broad, self._harm = 1.0, False, ""
         self._check_names(rows.shape[1])
 
     def _check_names(self, n_features: int) -> None:
