@@ -39,8 +39,8 @@ ARITHMETIC: tuple[Mutant, ...] = (
     ),
     Mutant(
         "kernels/algebra.py",
-        "np.dot(signs * vectors.T, vectors)",
-        "np.dot(vectors.T, vectors)",
+        "add_squares(M, vectors[first : k + 1], signs[k])",
+        "add_squares(M, vectors[first : k + 1], 1.0)",
         "many outer products without signs",
         _ALGEBRA,
     ),

@@ -52,11 +52,18 @@ DEFINITIONS: tuple[Mutant, ...] = (
         "projections.py", "norm <= radius", "norm <= 2.0 * radius", "ball's bound", _PROJECTIONS
     ),
     # triplets and neighbours
+    Mutant(
+        "triplets/draw.py",
+        "numbers // k % k], self._other[places, numbers % k]",
+        "numbers % k], self._other[places, numbers % k]",
+        "crossed triplets: the same number of near and far row",
+        tests("triplets_crossed"),
+    ),
     Mutant("triplets/rows.py", 'side="right"', 'side="left"', "lonely anchors", _DRAW),
     Mutant(
         "triplets/draw.py",
-        "column_stack([anchors, near, far])",
-        "column_stack([anchors, far, near])",
+        "far_rng)\n            yield np.column_stack([anchors, near, far])",
+        "far_rng)\n            yield np.column_stack([anchors, far, near])",
         "near and far swapped",
         _DRAW,
     ),

@@ -13,8 +13,24 @@ _RULES = tests("solver_rules", "one_projection", "projection_free")
 _LOGDET = tests("logdet", "plain_way")
 _BILINEAR = tests("bilinear", "plain_loop", "one_update")
 
+_CROSSED = tests("solver", "crossed_rows_make")
+
 LOOP: tuple[Mutant, ...] = (
     # the loop
+    Mutant(
+        "kernels/walk.py",
+        "slopes[first + c * k + r] if sign > 0.0 else slopes[first + r * k + c]",
+        "slopes[first + r * k + c]",
+        "slopes of crossed triplets, summed for the other side",
+        _CROSSED,
+    ),
+    Mutant(
+        "solver.py",
+        "[:, range(k), range(k)].reshape(-1, 3)",
+        "[:, range(k), 0].reshape(-1, 3)",
+        "crossed rows: one far row in place of all",
+        _CROSSED,
+    ),
     Mutant("kernels/walk.py", "= uniform < chance", "= uniform > chance", "decision", _AS),
     Mutant(
         "kernels/walk.py",
@@ -32,8 +48,8 @@ LOOP: tuple[Mutant, ...] = (
     ),
     Mutant(
         "kernels/walk.py",
-        "slopes[s] / chance if chance * step.longest > 1.0 else slopes[s] * step.longest",
-        "slopes[s] / chance",
+        "summed / chance if chance * step.longest > 1.0 else summed * step.longest",
+        "summed / chance",
         "guard of long steps",
         _LENGTH,
     ),
@@ -48,19 +64,19 @@ LOOP: tuple[Mutant, ...] = (
         "kernels/walk.py",
         "rank = move(step.rule, iterate, step, room, rank)\n"
         "        vectors, signs = room.vectors[:rank], room.signs[:rank]\n"
-        "        carry(block.far[rest], block.near[rest], vectors, signs, block.margins[rest])\n"
+        "        carry(block.far[rows], block.near[rows], vectors, signs, block.margins[rest])\n"
         "        _into_ball(iterate, step.radius, block.margins[rest])\n",
         "_into_ball(iterate, step.radius, block.margins[rest])\n"
         "        rank = move(step.rule, iterate, step, room, rank)\n"
         "        vectors, signs = room.vectors[:rank], room.signs[:rank]\n"
-        "        carry(block.far[rest], block.near[rest], vectors, signs, block.margins[rest])\n",
+        "        carry(block.far[rows], block.near[rows], vectors, signs, block.margins[rest])\n",
         "ball before the step and the cone, in the loop",
         _BALL,
     ),
     Mutant(
         "kernels/walk.py",
-        "carry(block.far[rest], block.near[rest], vectors, signs, block.margins[rest])",
-        "carry(block.far[rest], block.near[rest], vectors[:1], signs[:1], block.margins[rest])",
+        "carry(block.far[rows], block.near[rows], vectors, signs, block.margins[rest])",
+        "carry(block.far[rows], block.near[rows], vectors[:1], signs[:1], block.margins[rest])",
         "margins that follow a part of the change",
         tests("solver", "test_any_size and as-sgd-42]"),  # with 5 features none are carried
     ),

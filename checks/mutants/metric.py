@@ -47,6 +47,20 @@ METRIC: tuple[Mutant, ...] = (
         tests("estimators_coordinates", "vote"),
     ),
     Mutant(
+        "estimators/guard.py",
+        "fewer > np.sqrt(np.count_nonzero(one ^ other))",
+        "fewer > 0",
+        "fewer by chance is clearly fewer",
+        tests("estimators_guard", "more_than_chance"),
+    ),
+    Mutant(
+        "estimators/guard.py",
+        "learn(X[~asked], labels[~asked], fold)",
+        "learn(X, labels, fold)",
+        "rows that are asked are learned from",
+        tests("estimators_guard", "asked_once"),
+    ),
+    Mutant(
         "estimators/inputs.py",
         "largest > LARGEST_VALUE",
         "largest > 1e300",

@@ -20,9 +20,8 @@ from calipers.triplets import Rows, nearest_same_and_other
 from calipers.votes import winners
 
 FEWEST_ROWS = 100  # fewer say too little
-FEW_ROWS = 1000  # so many are always asked,
-DOUBTFUL = 1 / 8  # more only if this share of them is mistaken to begin with,
-DOUBTFUL_WIDE = 1 / 4  # or this one, where it takes long
+FEW_ROWS, FEW_ROWS_WIDE = 1000, 300  # so many are always asked (beyond CHEAP features),
+DOUBTFUL, DOUBTFUL_WIDE = 1 / 8, 1 / 4  # more only if such a share is mistaken to begin with
 MOST_ROWS = 3000  # of more rows, these are taken evenly
 ENOUGH = 600  # rows that were asked
 N_FOLDS = 3
@@ -47,8 +46,11 @@ def is_asked(n_rows: int, n_features: int, doubt: float) -> bool:
     >>> is_asked(5000, 16, doubt=0.1), is_asked(5000, 100, doubt=0.2)
     (False, False)
     """
-    enough = DOUBTFUL if n_features <= CHEAP else DOUBTFUL_WIDE
-    return n_rows >= FEWEST_ROWS and (n_rows <= FEW_ROWS or doubt >= enough)
+    if n_features <= CHEAP:
+        few, doubtful = FEW_ROWS, DOUBTFUL
+    else:
+        few, doubtful = FEW_ROWS_WIDE, DOUBTFUL_WIDE
+    return n_rows >= FEWEST_ROWS and (n_rows <= few or doubt >= doubtful)
 
 
 def clearly_fewer(one: Mistaken, other: Mistaken) -> bool:

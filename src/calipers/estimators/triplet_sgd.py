@@ -108,8 +108,8 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         features, else 2, or 1 where `method` is given. ``fit_triplets``, whose triplets are given,
         has one.
     guard : bool, default=True
-        With 100 to 1,000 labelled rows, and with more if an eighth of them (beyond 48 features a
-        quarter) is taken for another class by its three nearest to begin with, see whether
+        With 100 to 1,000 labelled rows (beyond 48 features to 300), and with more if an eighth of
+        them (a quarter) is taken for another class by its three nearest to begin with, see whether
         learning helps: two thirds of the rows, of 3,000 at most, are learned from with a third of
         the triplets, and the rest is asked. If clearly fewer of these are mistaken after learning
         from 20 neighbours, so many are taken; if clearly fewer without a metric, ``components_`` is
