@@ -110,7 +110,7 @@ def test_what_fit_says(capsys: pytest.CaptureFixture[str]) -> None:
     assert output.err == ""
     row = json.loads(output.out)
     assert row["file"] == "metric.safetensors"
-    assert (row["rows"], row["features"], row["classes"], row["updates"]) == (150, 4, 3, 50)
+    assert (row["rows"], row["features"], row["classes"], row["updates"]) == (150, 4, 3, 55)
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".npy", ".npz", ".parquet"])
@@ -239,7 +239,7 @@ def test_inspect(capsys: pytest.CaptureFixture[str]) -> None:
     assert "4 features to 3 components, rank 3" in shown
     assert "and 2 more with" in shown
     assert "3 classes: setosa, versicolor, virginica" in shown
-    assert "n_updates_: 50" in shown
+    assert "n_updates_: 55" in shown
 
 
 @pytest.mark.usefixtures("folder")

@@ -12,6 +12,7 @@ from sklearn.datasets import load_iris
 
 from calipers import load, mapped
 from calipers.cli import main
+from calipers.estimators import guard
 from calipers.solver import Solver
 from calipers.triplets import RowsOnDisk
 
@@ -115,6 +116,7 @@ def interrupt_after(n_portions: int, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_ctrl_c_leaves_the_metric_so_far_and_a_checkpoint(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setattr(guard, "FEWEST_ROWS", 10**9)  # nobody is asked before
     assert main(["fit", "X.npy", "--label", "y.npy", "-o", "whole", *FEW]) == 0
     words = ["fit", "X.npy", "--label", "y.npy", "-o", "m", "--checkpoint", "state"]
     with monkeypatch.context() as patched:
@@ -126,6 +128,18 @@ def test_ctrl_c_leaves_the_metric_so_far_and_a_checkpoint(
     assert main([*words, *FEW]) == 0
     np.testing.assert_array_equal(load("m").components_, load("whole").components_)
     assert not Path("state").exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_ctrl_c_while_held_out_rows_are_asked(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(guard, "FEW_ROWS", 10**9)
+    with monkeypatch.context() as patched:
+        interrupt_after(3, patched)
+        assert main(["fit", "X.npy", "--label", "y.npy", "-o", "m", "--triplets", "500"]) == 130
+    assert "interrupted after 0 of" in capsys.readouterr().err
+    assert load("m").facts_["n_iter_"] == 0
 
 
 def test_ctrl_c_ends_commands_of_many_fits(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

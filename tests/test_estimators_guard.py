@@ -13,6 +13,7 @@ from sklearn.datasets import load_wine
 from calipers import TripletSGD
 from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators import guard
+from calipers.estimators.coordinates import Coordinates
 from calipers.estimators.interrupt import InterruptedFitWarning
 from calipers.triplets import RowsInMemory
 
@@ -89,6 +90,23 @@ def test_too_few_rows_are_not_asked() -> None:
 )
 def test_many_rows_are_asked_in_doubt_only(n: int, d: int, doubt: float, expected: bool) -> None:
     assert guard.is_asked(n, d, doubt) == expected
+
+
+def test_doubt_about_a_start_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, noise = RowsInMemory(ROWS, LABELS), RowsInMemory(ROWS, RNG.permutation(LABELS))
+    as_given = Coordinates("identity")
+    assert guard.doubt_about(rows, as_given) == 0.0
+    assert 0.5 < guard.doubt_about(noise, as_given) < 1.0
+    flat = Coordinates("learned", np.array([[1.0, 0.0], [0.0, 0.0]]))
+    assert guard.doubt_about(rows, flat) > 0.25
+    assert guard.doubt_about(RowsInMemory(ROWS, np.zeros(240, dtype=np.intp)), as_given) == 1.0
+    monkeypatch.setattr(guard, "FEW_ROWS", 100)
+    monkeypatch.setattr(guard, "held_out", lambda learners, rows: asked.append(rows))
+    asked: list[object] = []
+    model = TripletSGD(start="identity", n_triplets=500, random_state=0).fit(ROWS, LABELS)
+    assert not asked
+    model.fit(ROWS, noise.labels)
+    assert asked
 
 
 def test_of_many_rows_some_are_asked_and_fewer_folds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,7 +82,7 @@ REFUSED_SETTINGS: list[tuple[dict[str, Any], str]] = [
     ({"learning_rate": 0.0}, interval("learning_rate", "a float", "(0.0, inf) or None", "0.0")),
     ({"learning_rate": np.nan}, interval("learning_rate", "a float", "(0.0, inf) or None", "nan")),
     ({"learning_rate": np.inf}, interval("learning_rate", "a float", "(0.0, inf) or None", "inf")),
-    ({"smoothness": -1.0}, interval("smoothness", "a float", "(0.0, inf)", "-1.0")),
+    ({"smoothness": -1.0}, interval("smoothness", "a float", "(0.0, inf) or None", "-1.0")),
     ({"radius": 0.0}, interval("radius", "a float", "(0.0, inf)", "0.0")),
     ({"n_neighbors": 0}, interval("n_neighbors", "an int", "[1, inf) or None", "0")),
     (

@@ -17,7 +17,7 @@ from calipers.dask.cluster import ClusterError, Tasks, client_of
 from calipers.dask.estimators import DaskTripletSGD
 from calipers.dask.partitions import Partition
 from calipers.dask.rows import RowsOnCluster
-from calipers.estimators import TripletSGD, inputs
+from calipers.estimators import TripletSGD, defaults, inputs
 from calipers.estimators.stages import Staged
 from calipers.metric import factor
 from calipers.triplets import RowMap
@@ -128,7 +128,7 @@ def walk(part: Partition, row_map: RowMap | None, settings: dict[str, Any]) -> W
     assert part.labels is not None
     sizes = np.bincount(part.labels)
     few = np.count_nonzero(sizes) < 2 or sizes.max() < 2 or len(part.X) <= settings["n_neighbors"]
-    if few or settings["n_triplets"] < settings["batch_size"]:
+    if few or settings["n_triplets"] < (settings["batch_size"] or defaults.BATCH):
         return None
     X = part.X if row_map is None else row_map(part.X)
     with warnings.catch_warnings():

@@ -31,6 +31,7 @@ MOST_TRIPLETS = 100_000  # the paper's number
 CHEAP = 48  # up to this many features an update costs little
 BATCH, RATE, SMOOTHNESS = 10, 1.0, 3.0  # the paper's numbers
 VERY_MANY = 10  # neighbours
+WORK = 1_500_000_000  # anchors times the square of the features, beyond which it takes minutes
 FEWEST_UPDATES = 20  # of a stage, for which batches are smaller
 
 
@@ -68,11 +69,14 @@ class Pace(NamedTuple):
 def triplets(n_rows: int, n_features: int, n_neighbors: int) -> int:
     """Triplets of a stage: all of so many anchors, of half as many where each has very many.
 
-    >>> triplets(150, 4, 3), triplets(15_000, 16, 3), triplets(15_000, 384, 5)
-    (18000, 270000, 100000)
+    >>> triplets(150, 4, 3), triplets(15_000, 16, 3)
+    (18000, 270000)
+    >>> triplets(15_000, 384, 5), triplets(15_000, 1536, 5)
+    (100000, 25000)
     """
     of = kind(n_features)
     n_anchors = min(max(of.passes * n_rows, of.fewest), of.most)
+    n_anchors = min(n_anchors, max(of.fewest, WORK // n_features**2))
     return n_neighbors**2 * (n_anchors if n_neighbors <= VERY_MANY else n_anchors // 2)
 
 

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.estimators.coordinates import VOTES
+from calipers.estimators.coordinates import VOTES, Coordinates, mistaken
 from calipers.estimators.defaults import CHEAP
-from calipers.triplets import Rows, nearest_same_and_other
+from calipers.triplets import Rows, RowsInMemory, n_usable, nearest_same_and_other, usable
 from calipers.votes import winners
 
 FEWEST_ROWS = 100  # fewer say too little
@@ -53,6 +53,17 @@ def is_asked(n_rows: int, n_features: int, doubt: float) -> bool:
     return n_rows >= FEWEST_ROWS and (n_rows <= few or doubt >= doubtful)
 
 
+def doubt_about(rows: Rows, coordinates: Coordinates) -> float:
+    """Share of some rows that are mistaken in these coordinates, among each other."""
+    numbers = _some(rows)
+    labels = np.unique(rows.labels_of(numbers), return_inverse=True)[1]
+    some = RowsInMemory(coordinates.of(rows.take(numbers).astype(np.float64)), labels)
+    anchors = usable(some, np.arange(n_usable(some)))
+    if len(some.class_sizes) < 2 or not len(anchors):
+        return 1.0
+    return float(mistaken(some, anchors).mean())
+
+
 def clearly_fewer(one: Mistaken, other: Mistaken) -> bool:
     """Whether one has fewer mistakes, by more than the standard error of the difference."""
     fewer = np.count_nonzero(other) - np.count_nonzero(one)
@@ -65,8 +76,7 @@ def held_out(learners: Sequence[Learner], rows: Rows) -> list[Mistaken] | None:
     None where the rows cannot say: they are too few, such that nothing can be learned from a part
     of them, or nobody waits for it.
     """
-    n = rows.shape[0]
-    some = np.linspace(0, n - 1, min(n, MOST_ROWS)).astype(np.intp)
+    some = _some(rows)
     labels = rows.labels_of(some)
     kept = np.bincount(labels)[labels] >= N_FOLDS  # of smaller classes none might stay
     some, labels = some[kept], labels[kept]
@@ -88,6 +98,12 @@ def held_out(learners: Sequence[Learner], rows: Rows) -> list[Mistaken] | None:
             maps.append(L)
         answers.append([_mistaken(X @ L.T, labels, asked) for L in maps])
     return [np.concatenate(of_one) for of_one in zip(*answers, strict=True)]
+
+
+def _some(rows: Rows) -> IndexArray:
+    """Numbers of rows, evenly over all: they may be in order of class."""
+    n = rows.shape[0]
+    return np.linspace(0, n - 1, min(n, MOST_ROWS)).astype(np.intp)
 
 
 def _mistaken(X: FloatArray, labels: IndexArray, asked: Mistaken) -> Mistaken:

@@ -59,7 +59,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
     n_triplets : int or None, default=None
         Triplets to draw (N). Whole batches are used; a rest is left out. None is 100,000, and
         where `method` is "auto" as many as all rows have, twice in every stage (2,000 to 40,000
-        rows); with more than 48 features once (1,000 to 4,000 rows).
+        rows); with more than 48 features once (1,000 to 4,000 rows, beyond 600 features fewer).
     batch_size : int or None, default=None
         Triplets in a batch (b); "sgd" and "as-sgd" always take one. None is 10, and where `method`
         is "auto" all triplets of 20 rows, with more than 48 features of 40, or of as many as make
@@ -322,7 +322,11 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
 
     def _consult(self, rows: Rows) -> None:
         """Ask rows that are held out whether learning helps, and from how many neighbours."""
-        if not self.guard or self.n_components or not guard.is_asked(*rows.shape, self._doubt):
+        if not self.guard or self.n_components or not guard.is_asked(*rows.shape, doubt=1.0):
+            return
+        if self.start != "auto":
+            self._doubt = guard.doubt_about(rows, self._coordinates)
+        if not guard.is_asked(*rows.shape, self._doubt):
             return
         local = self._neighbors(rows.shape[1])
         tried = [local] if self.n_neighbors else [local, guard.BROAD]
