@@ -20,7 +20,7 @@ from calipers.votes import winners
 
 KINDS = ("identity", "features", "classes")
 MOST_ROWS = 20_000  # from which spreads are estimated
-MOST_FEATURES = 1024  # for which the spread within classes is tried without being asked
+ROWS_A_FEATURE = 5  # for which the spread within classes is tried without being asked
 MOST_ANCHORS = 4000  # rows whose nearest neighbours are looked at to compare coordinates
 VOTES = 3  # of nearest neighbours
 SURE = 1.5  # standard errors by which others must be better than the rows as they are
@@ -126,7 +126,8 @@ def best_coordinates(rows: Rows) -> tuple[Coordinates, float]:
     anchors = some_anchors(rows)
     best, most = coordinates("identity", rows), 0.0
     wrong = mistaken(rows, anchors)
-    for kind in ("features", "classes") if n <= FEW_ROWS and d <= MOST_FEATURES else ("features",):
+    is_worth_it = ROWS_A_FEATURE * d <= n <= FEW_ROWS
+    for kind in ("features", "classes") if is_worth_it else ("features",):
         mended = wrong.astype(np.float64) - _mistaken_in(kind, rows, anchors)
         if mended.sum() > max(most, SURE * np.sqrt(np.sum(mended**2))):
             best, most = coordinates(kind, rows), mended.sum()

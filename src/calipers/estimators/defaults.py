@@ -40,7 +40,7 @@ class Kind(NamedTuple):
 
     stages: int
     neighbors: int
-    passes: int  # over all rows in a stage,
+    passes: float  # over all rows in a stage,
     fewest: int  # but at least so many anchors
     most: int  # and at most so many
     batch: int  # anchors
@@ -49,7 +49,7 @@ class Kind(NamedTuple):
 
 
 FEW = Kind(stages=3, neighbors=3, passes=2, fewest=2000, most=40_000, batch=20, smoothness=3.0)
-MANY = Kind(stages=2, neighbors=5, passes=1, fewest=1000, most=4000, batch=40, smoothness=6.0)
+MANY = Kind(stages=2, neighbors=5, passes=1.5, fewest=1000, most=4000, batch=40, smoothness=6.0)
 
 
 def kind(n_features: int) -> Kind:
@@ -75,7 +75,7 @@ def triplets(n_rows: int, n_features: int, n_neighbors: int) -> int:
     (100000, 25000)
     """
     of = kind(n_features)
-    n_anchors = min(max(of.passes * n_rows, of.fewest), of.most)
+    n_anchors = min(max(int(of.passes * n_rows), of.fewest), of.most)
     n_anchors = min(n_anchors, max(of.fewest, WORK // n_features**2))
     return n_neighbors**2 * (n_anchors if n_neighbors <= VERY_MANY else n_anchors // 2)
 

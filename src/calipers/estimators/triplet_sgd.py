@@ -59,7 +59,8 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
     n_triplets : int or None, default=None
         Triplets to draw (N). Whole batches are used; a rest is left out. None is 100,000, and
         where `method` is "auto" as many as all rows have, twice in every stage (2,000 to 40,000
-        rows); with more than 48 features once (1,000 to 4,000 rows, beyond 600 features fewer).
+        rows); with more than 48 features one and a half times (1,000 to 4,000 rows, beyond 600
+        features fewer).
     batch_size : int or None, default=None
         Triplets in a batch (b); "sgd" and "as-sgd" always take one. None is 10, and where `method`
         is "auto" all triplets of 20 rows, with more than 48 features of 40, or of as many as make
@@ -101,7 +102,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         The metric to start from and to find neighbours in: X as it is, each feature divided by
         its standard deviation, or the inverse of the covariance within classes (shrunk).
         "auto" is "identity", unless clearly fewer rows are taken for another class by their three
-        nearest with another ("classes" is tried up to 5,000 rows).
+        nearest with another ("classes" is tried with up to 5,000 rows, and 5 for every feature).
     n_stages : int or None, default=None
         The triplets are shared among this many stages: each draws its own among neighbours, and
         starts, in the coordinates of the metric that was learned before. None is 3 up to 48
