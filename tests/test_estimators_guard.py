@@ -218,6 +218,11 @@ def test_the_folds_are_learned_from_with_the_same_settings(monkeypatch: pytest.M
     assert learned == [3, 20] * 3
     TripletSGD("sgd", n_neighbors=3, **settings).fit(ROWS, LABELS)
     assert learned == [3, 20] * 3 + [3] * 3
+    monkeypatch.setattr(
+        guard, "MOST_ROWS", 239
+    )  # in a part of the rows neighbours are farther apart
+    TripletSGD("sgd", **settings).fit(ROWS, LABELS)
+    assert learned == [3, 20] * 3 + [3] * 6
 
 
 def test_many_neighbors_where_they_are_better(monkeypatch: pytest.MonkeyPatch) -> None:

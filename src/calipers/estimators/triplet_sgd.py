@@ -113,8 +113,9 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         them (a quarter) is taken for another class by its three nearest to begin with, see whether
         learning helps: two thirds of the rows, of 3,000 at most, are learned from with a third of
         the triplets, and the rest is asked. If clearly fewer of these are mistaken after learning
-        from 20 neighbours, so many are taken; if clearly fewer without a metric, ``components_`` is
-        the identity, and ``notes_`` says so. Not with `n_components`.
+        from 20 neighbours (tried with up to 3,000 rows), so many are taken; if clearly fewer
+        without a metric, ``components_`` is the identity, and ``notes_`` says so. Not with
+        `n_components`.
     random_state : int, RandomState instance or None, default=None
         Seeds three independent streams: triplets, acceptance, choice within a batch.
 
@@ -330,7 +331,8 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         if not guard.is_asked(*rows.shape, self._doubt):
             return
         local = self._neighbors(rows.shape[1])
-        tried = [local] if self.n_neighbors else [local, guard.BROAD]
+        is_part = rows.shape[0] > guard.MOST_ROWS  # of which neighbours are farther apart
+        tried = [local] if self.n_neighbors or is_part else [local, guard.BROAD]
         wrong = guard.held_out([partial(self._tried, among) for among in tried], rows)
         if wrong is None:
             return
