@@ -263,10 +263,12 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
     def _enough_neighbors(self, n_features: int) -> int:
         return guard.BROAD if self._broad else defaults.neighbors(n_features)
 
+    def _enough_stages(self, n_features: int) -> int:
+        return int(self.n_stages or defaults.stages(n_features, named=self.method != "auto"))
+
     def _shares(self, rows: Rows) -> list[int]:
-        named = self.method != "auto"
-        n_stages = self.n_stages or defaults.stages(rows.shape[1], named=named)
-        return shares(super()._shares(rows)[0], int(n_stages), self._pace(rows).batch_size)
+        n_stages = self._enough_stages(rows.shape[1])
+        return shares(super()._shares(rows)[0], n_stages, self._pace(rows).batch_size)
 
     def _pace(self, rows: Rows) -> Pace:
         """Batches, steps and loss; where nothing is named and labels are known, by anchors."""
@@ -277,8 +279,8 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
             pace = Pace(int(self.batch_size))
         elif self.method == "auto" and len(rows.class_sizes):
             d, n_triplets = rows.shape[1], TripletLearner._shares(self, rows)[0]
-            k, n_stages = self._neighbors(d), self.n_stages or defaults.kind(d).stages
-            pace = defaults.crossed_pace(n_triplets // n_stages, k, d)
+            of_stage = n_triplets // self._enough_stages(d)
+            pace = defaults.crossed_pace(of_stage, self._neighbors(d), d)
         return pace._replace(
             learning_rate=float(self.learning_rate or pace.learning_rate),
             smoothness=float(self.smoothness or pace.smoothness),
@@ -371,8 +373,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         if self.method != "auto" or self.batch_size:
             return defaults.MOST_TRIPLETS
         n, d = rows.shape
-        n_stages = self.n_stages or defaults.kind(d).stages
-        return int(n_stages) * defaults.triplets(n, d, self._neighbors(d))
+        return self._enough_stages(d) * defaults.triplets(n, d, self._neighbors(d))
 
     def _metric(self, learner: Staged) -> FloatArray:
         return self._coordinates.pull_back(self._walked(learner.solver))
