@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +11,7 @@ from sklearn.datasets import load_wine
 from calipers import TripletSGD
 from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators import guard
+from calipers.estimators.blend import Blend, covariance
 from calipers.estimators.coordinates import Coordinates
 from calipers.estimators.interrupt import InterruptedFitWarning
 from calipers.triplets import RowsInMemory
@@ -23,24 +22,20 @@ CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 ROWS = CORNERS[LABELS] + 0.1 * RNG.standard_normal((240, 2))  # four heaps: easy as they are
 
 
-def _collapse(X: FloatArray, y: IndexArray, seed: int) -> FloatArray:
-    """A learner that does harm: it sees one feature only."""
-    return np.array([[1.0, 0.0], [0.0, 0.0]])
-
-
-def _keep(X: FloatArray, y: IndexArray, seed: int) -> FloatArray:
-    return np.eye(2)
+def _keep(X: FloatArray, y: IndexArray, seed: int) -> list[FloatArray]:
+    return [np.eye(2)]
 
 
 def test_mistakes_are_seen() -> None:
-    wrong = guard.held_out([_collapse, _keep], RowsInMemory(ROWS, LABELS))
+    one_feature = np.array([[1.0, 0.0], [0.0, 0.0]])
+    wrong = guard.held_out(lambda X, y, seed: [one_feature, np.eye(2)], ROWS, LABELS)
     assert wrong is not None
     given, collapsed, kept = wrong
     assert not given.any()
     assert not kept.any()
     assert np.count_nonzero(collapsed) > 60
-    assert guard.clearly_fewer(given, collapsed)
-    assert not guard.clearly_fewer(collapsed, given)
+    assert guard.fewer(given, collapsed, by=1.0)
+    assert not guard.fewer(collapsed, given, by=0.0)
 
 
 @pytest.mark.parametrize(
@@ -51,20 +46,21 @@ def test_fewer_must_be_more_than_chance(first: int, second: int, both: int, expe
     """One has so many mistakes for itself, the other so many, and some are of both."""
     one = np.repeat([True, False, True], [first, second, both])
     other = np.repeat([False, True, True], [first, second, both])
-    assert guard.clearly_fewer(one, other) == expected
+    assert guard.fewer(one, other, by=1.0) == expected
+    assert not guard.fewer(other, one, by=0.0)
 
 
 def test_every_row_is_asked_once_and_never_learned_from_then() -> None:
     marked = np.column_stack([np.arange(240.0), LABELS])
     parts: list[FloatArray] = []
 
-    def learn(X: FloatArray, y: IndexArray, seed: int) -> FloatArray:
+    def learn(X: FloatArray, y: IndexArray, seed: int) -> list[FloatArray]:
         assert seed == len(parts)
         np.testing.assert_array_equal(X[:, 1], y)
         parts.append(X[:, 0])
-        return np.eye(2)
+        return [np.eye(2)]
 
-    guard.held_out([learn], RowsInMemory(marked, LABELS))
+    guard.held_out(learn, marked, LABELS)
     left_out = [np.setdiff1d(np.arange(240), part) for part in parts]
     np.testing.assert_array_equal(np.sort(np.concatenate(left_out)), np.arange(240))
     for part in left_out:
@@ -72,8 +68,8 @@ def test_every_row_is_asked_once_and_never_learned_from_then() -> None:
 
 
 def test_too_few_rows_are_not_asked() -> None:
-    assert guard.held_out([_keep], RowsInMemory(ROWS[:99], LABELS[:99])) is None
-    assert guard.held_out([_keep], RowsInMemory(ROWS[:100], LABELS[:100])) is not None
+    assert guard.held_out(_keep, ROWS[:49], LABELS[:49]) is None
+    assert guard.held_out(_keep, ROWS[:50], LABELS[:50]) is not None
 
 
 @pytest.mark.parametrize(
@@ -82,7 +78,7 @@ def test_too_few_rows_are_not_asked() -> None:
         (1000, 48, 0.0, True),
         (1001, 48, 0.124, False),
         (1001, 48, 0.125, True),
-        (99, 48, 1.0, False),
+        (49, 48, 1.0, False),
         (300, 49, 0.0, True),
         (301, 49, 0.249, False),
         (10**6, 49, 0.25, True),
@@ -101,7 +97,7 @@ def test_doubt_about_a_start_that_is_named(monkeypatch: pytest.MonkeyPatch) -> N
     assert guard.doubt_about(rows, flat) > 0.25
     assert guard.doubt_about(RowsInMemory(ROWS, np.zeros(240, dtype=np.intp)), as_given) == 1.0
     monkeypatch.setattr(guard, "FEW_ROWS", 100)
-    monkeypatch.setattr(guard, "held_out", lambda learners, rows: asked.append(rows))
+    monkeypatch.setattr(guard, "held_out", lambda learn, X, labels: asked.append(X))
     asked: list[object] = []
     model = TripletSGD(start="identity", n_triplets=500, random_state=0).fit(ROWS, LABELS)
     assert not asked
@@ -112,13 +108,15 @@ def test_doubt_about_a_start_that_is_named(monkeypatch: pytest.MonkeyPatch) -> N
 def test_of_many_rows_some_are_asked_and_fewer_folds(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
 
-    def learn(X: FloatArray, y: IndexArray, seed: int) -> FloatArray:
+    def learn(X: FloatArray, y: IndexArray, seed: int) -> list[FloatArray]:
         sizes.append(len(X))
-        return np.eye(2)
+        return [np.eye(2)]
 
     monkeypatch.setattr(guard, "MOST_ROWS", 200)
     monkeypatch.setattr(guard, "ENOUGH", 100)
-    wrong = guard.held_out([learn], RowsInMemory(ROWS, np.sort(LABELS)))
+    some, labels = guard.some_of(RowsInMemory(ROWS, np.sort(LABELS)))
+    assert np.bincount(labels).tolist() == [50, 50, 50, 50]
+    wrong = guard.held_out(learn, some, labels)
     assert wrong is not None
     assert len(sizes) == 2
     assert [len(of_one) for of_one in wrong] == [400 - sum(sizes)] * 2
@@ -126,25 +124,29 @@ def test_of_many_rows_some_are_asked_and_fewer_folds(monkeypatch: pytest.MonkeyP
 
 
 def test_classes_of_one_or_two_rows_are_left_out() -> None:
-    labels = np.concatenate([LABELS[:-3], [4, 5, 5]])
-
-    def learn(X: FloatArray, y: IndexArray, seed: int) -> FloatArray:
-        assert y.max() == 3
-        return np.eye(2)
-
-    assert guard.held_out([learn], RowsInMemory(ROWS, labels)) is not None
+    X, labels = guard.some_of(RowsInMemory(ROWS, np.concatenate([LABELS[:-3], [4, 5, 5]])))
+    np.testing.assert_array_equal(X, ROWS[:-3])
+    np.testing.assert_array_equal(labels, LABELS[:-3])
 
 
 def test_what_cannot_be_learned_says_nothing() -> None:
-    def learn(X: FloatArray, y: IndexArray, seed: int) -> FloatArray:
+    def learn(X: FloatArray, y: IndexArray, seed: int) -> list[FloatArray]:
         raise ValueError
 
-    assert guard.held_out([learn], RowsInMemory(ROWS, LABELS)) is None
+    assert guard.held_out(learn, ROWS, LABELS) is None
 
 
 def answers(*n_wrong: int) -> Any:
-    """In place of `guard.held_out`: so many of 240 rows are mistaken as given, then as learned."""
-    return lambda learners, rows: [np.arange(240) < n for n in n_wrong[: 1 + len(learners)]]
+    """In place of `guard.held_out`: so many of 240 rows are mistaken as given, then as learned.
+
+    What is to be learned is learned from all rows.
+    """
+
+    def held_out(learn: guard.Learner, X: FloatArray, labels: IndexArray) -> Any:
+        maps = learn(X, labels, 0)
+        return [np.arange(240) < n for n in n_wrong[: 1 + len(maps)]]
+
+    return held_out
 
 
 # In the estimator: a step far too long and upside down is what does harm here
@@ -176,7 +178,7 @@ def test_an_estimator_that_does_harm_stays_euclidean(monkeypatch: pytest.MonkeyP
 def test_who_is_not_guarded(
     settings: dict[str, Any], n_copies: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def never(learners: object, rows: object) -> None:
+    def never(*given: object) -> None:
         raise AssertionError
 
     rows, labels = np.tile(ROWS, (n_copies, 1)), np.tile(LABELS, n_copies)
@@ -192,59 +194,66 @@ def test_who_is_not_guarded(
 
 def test_the_folds_are_learned_from_with_the_same_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     """But for the seed, a third of the triplets, the start that was chosen, and no guard."""
-    learned: list[int] = []
+    n_maps: list[int] = []
     held_out = guard.held_out
 
-    def listen(learners: Sequence[guard.Learner], rows: RowsInMemory) -> Any:
-        def tell(n_neighbors: int, learn: guard.Learner, *given: Any) -> FloatArray | None:
-            L = learn(*given)
-            settings: dict[str, Any] = {"n_neighbors": n_neighbors, "random_state": given[-1]}
-            same = TripletSGD("sgd", n_triplets=100, smoothness=2.0, guard=False, **settings)
-            np.testing.assert_array_equal(L, same.fit(*given[:-1]).components_)
-            learned.append(n_neighbors)
-            return L
+    def listen(learn: guard.Learner, X: FloatArray, labels: IndexArray) -> Any:
+        def tell(X: FloatArray, y: IndexArray, seed: int) -> Any:
+            few, many = (
+                TripletSGD("sgd", n_neighbors=k, random_state=seed, **settings).fit(X, y)
+                for k in (3, 20)
+            )
+            maps = learn(X, y, seed)
+            np.testing.assert_array_equal(maps[0], few.components_)
+            if len(maps) > 1:
+                others = [many.get_mahalanobis_matrix()]
+                blend = Blend(covariance(X), np.eye(2), others).of(few.get_mahalanobis_matrix())
+                np.testing.assert_allclose(maps[1].T @ maps[1], blend, rtol=1e-9)
+            n_maps.append(len(maps))
+            return maps
 
-        return held_out(
-            [
-                partial(tell, k, one)
-                for k, one in zip((3, 20)[: len(learners)], learners, strict=True)
-            ],
-            rows,
-        )
+        return held_out(tell, X, labels)
 
+    settings: dict[str, Any] = {"n_triplets": 100, "smoothness": 2.0, "guard": False}
     monkeypatch.setattr(guard, "held_out", listen)
-    settings: dict[str, Any] = {"n_triplets": 300, "smoothness": 2.0, "random_state": 5}
-    TripletSGD("sgd", **settings).fit(ROWS, LABELS)
-    assert learned == [3, 20] * 3
-    TripletSGD("sgd", n_neighbors=3, **settings).fit(ROWS, LABELS)
-    assert learned == [3, 20] * 3 + [3] * 3
-    monkeypatch.setattr(
-        guard, "MOST_ROWS", 239
-    )  # in a part of the rows neighbours are farther apart
-    TripletSGD("sgd", **settings).fit(ROWS, LABELS)
-    assert learned == [3, 20] * 3 + [3] * 6
-
-
-def test_many_neighbors_where_they_are_better(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings: dict[str, Any] = {"n_triplets": 8000, "random_state": 0}
-    few, many = (
-        TripletSGD(n_neighbors=k, guard=False, **settings).fit(ROWS, LABELS).components_
-        for k in (3, 20)
-    )
-    assert np.any(few != many)
-    model = TripletSGD(**settings)
-    for n_wrong, expected in [
-        ((50, 40, 30), many),
-        ((50, 40, 39), few),
-        ((50, 40, 60), few),
-        ((9, 40, 30), np.eye(2)),
-    ]:
-        monkeypatch.setattr(guard, "held_out", answers(*n_wrong))
-        np.testing.assert_array_equal(model.fit(ROWS, LABELS).components_, expected)
-    monkeypatch.setattr(guard, "held_out", answers(50, 40, 30))
+    model = TripletSGD("sgd", n_triplets=300, smoothness=2.0, random_state=5)
     model.fit(ROWS, LABELS)
-    model.fit_triplets(ROWS, [[0, 4, 1]] * 30)
-    assert not model._broad
+    assert n_maps == [2] * 3
+    model.set_params(n_neighbors=3).fit(ROWS, LABELS)
+    assert n_maps == [2] * 3 + [1] * 3
+
+
+@pytest.mark.parametrize(
+    ("n_wrong", "is_part", "expected"),
+    [
+        ((90, 40, 40), False, "mean"),
+        ((90, 40, 44), False, "mean"),  # a little worse on some rows, not on others
+        ((90, 40, 45), False, "learned"),
+        ((90, 40, 40), True, "learned"),
+        ((90, 40, 38), True, "mean"),
+        ((38, 40, 40), False, "none"),
+        ((40, 40, 40), False, "mean"),
+        ((36, 40, 45), False, "none"),
+    ],
+)
+def test_means_where_they_are_better(
+    n_wrong: tuple[int, ...], is_part: bool, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if is_part:
+        monkeypatch.setattr(guard, "MOST_ROWS", 239)
+    monkeypatch.setattr(guard, "held_out", answers(*n_wrong))
+    model = TripletSGD(n_triplets=900, start="features", random_state=0)
+    given, labels = guard.some_of(RowsInMemory(ROWS, LABELS))
+    M = model.fit(ROWS, LABELS).get_mahalanobis_matrix()
+    if expected == "none":
+        np.testing.assert_array_equal(M, np.eye(2))
+        return
+    model.set_params(guard=False)
+    learned = model.fit(ROWS, LABELS).get_mahalanobis_matrix()
+    model.set_params(n_neighbors=20, n_triplets=300, random_state=0)
+    others = [model.fit(given, labels).get_mahalanobis_matrix()]
+    blend = Blend(covariance(given), np.diag(1.0 / ROWS.var(axis=0)), others)
+    np.testing.assert_allclose(M, blend.of(learned) if expected == "mean" else learned, rtol=1e-9)
 
 
 def test_the_guard_does_not_change_what_is_learned() -> None:
@@ -278,7 +287,7 @@ def test_an_interrupted_fold_ends_the_fit(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_what_was_interrupted_is_not_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard, "held_out", answers(10, 30, 40))
+    monkeypatch.setattr(guard, "held_out", lambda *given: [np.arange(240) < n for n in (10, 30)])
     fitted = TripletSGD(n_triplets=100, random_state=0).fit(ROWS, LABELS)
     np.testing.assert_array_equal(fitted.components_, np.eye(2))
     learn = TripletSGD._learn

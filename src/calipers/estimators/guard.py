@@ -1,8 +1,6 @@
-"""Whether learning helps, and from how many neighbours: rows that were held out are asked.
+"""Whether learning helps: rows that were held out are asked.
 
-On few rows, or where labels are mostly noise, a learned metric may be worse than none; and where
-labels are noise, one that was learned from many neighbours of each row is better than one that
-was learned from few.
+On few rows, or where labels are mostly noise, a learned metric may be worse than none.
 """
 
 from __future__ import annotations
@@ -19,29 +17,28 @@ from calipers.estimators.defaults import CHEAP
 from calipers.triplets import Rows, RowsInMemory, n_usable, nearest_same_and_other, usable
 from calipers.votes import winners
 
-FEWEST_ROWS = 100  # fewer say too little
+FEWEST_ROWS = 50  # fewer say too little
 FEW_ROWS, FEW_ROWS_WIDE = 1000, 300  # so many are always asked (beyond CHEAP features),
 DOUBTFUL, DOUBTFUL_WIDE = 1 / 8, 1 / 4  # more only if such a share is mistaken to begin with
 MOST_ROWS = 3000  # of more rows, these are taken evenly
 ENOUGH = 600  # rows that were asked
 N_FOLDS = 3
-BROAD = 20  # neighbours to draw among where labels are noise
 
 Mistaken = npt.NDArray[np.bool_]
 
 
 class Learner(Protocol):
-    """Learns a metric, with a number as its seed."""
+    """Learns metrics, with a number as its seed."""
 
-    def __call__(self, X: FloatArray, y: IndexArray, seed: int) -> FloatArray | None:
-        """``components_`` of a fit; None if it was interrupted."""
+    def __call__(self, X: FloatArray, y: IndexArray, seed: int) -> Sequence[FloatArray]:
+        """Maps of rows; none if it was interrupted."""
         ...
 
 
 def is_asked(n_rows: int, n_features: int, doubt: float) -> bool:
     """Whether to hold rows out, where a share of them is mistaken before anything is learned.
 
-    >>> [is_asked(n, 16, doubt=0.2) for n in (50, 500, 5000)]
+    >>> [is_asked(n, 16, doubt=0.2) for n in (49, 500, 5000)]
     [False, True, True]
     >>> is_asked(5000, 16, doubt=0.1), is_asked(5000, 100, doubt=0.2)
     (False, False)
@@ -64,39 +61,44 @@ def doubt_about(rows: Rows, coordinates: Coordinates) -> float:
     return float(mistaken(some, anchors).mean())
 
 
-def clearly_fewer(one: Mistaken, other: Mistaken) -> bool:
-    """Whether one has fewer mistakes, by more than the standard error of the difference."""
-    fewer = np.count_nonzero(other) - np.count_nonzero(one)
-    return bool(fewer > np.sqrt(np.count_nonzero(one ^ other)))
+def fewer(one: Mistaken, other: Mistaken, *, by: float) -> bool:
+    """Whether one has fewer mistakes, by more than so many standard errors of the difference.
+
+    >>> few, many = np.arange(100) < 10, np.arange(100) < 14
+    >>> fewer(few, many, by=1.0), fewer(few, many, by=2.0)
+    (True, False)
+    """
+    difference = np.count_nonzero(other) - np.count_nonzero(one)
+    return bool(difference > by * np.sqrt(np.count_nonzero(one ^ other)))
 
 
-def held_out(learners: Sequence[Learner], rows: Rows) -> list[Mistaken] | None:
+def some_of(rows: Rows) -> tuple[FloatArray, IndexArray]:
+    """Rows to learn from and to ask, and their labels; of small classes none might stay."""
+    numbers = _some(rows)
+    labels = rows.labels_of(numbers)
+    kept = np.bincount(labels)[labels] >= N_FOLDS
+    return rows.take(numbers[kept]).astype(np.float64), labels[kept]
+
+
+def held_out(learn: Learner, X: FloatArray, labels: IndexArray) -> list[Mistaken] | None:
     """Which rows are mistaken as they are given, and under metrics learned from the others.
 
     None where the rows cannot say: they are too few, such that nothing can be learned from a part
     of them, or nobody waits for it.
     """
-    some = _some(rows)
-    labels = rows.labels_of(some)
-    kept = np.bincount(labels)[labels] >= N_FOLDS  # of smaller classes none might stay
-    some, labels = some[kept], labels[kept]
-    if len(some) < FEWEST_ROWS:
+    if len(X) < FEWEST_ROWS:
         return None
-    X = rows.take(some).astype(np.float64)
     folds = _dealt(labels)
     answers: list[list[Mistaken]] = []
-    for fold in range(min(N_FOLDS, -(-N_FOLDS * ENOUGH // len(some)))):
+    for fold in range(min(N_FOLDS, -(-N_FOLDS * ENOUGH // len(X)))):
         asked = folds == fold
-        maps = [np.eye(X.shape[1])]
-        for learn in learners:
-            try:
-                L = learn(X[~asked], labels[~asked], fold)
-            except ValueError:
-                return None
-            if L is None:
-                return None
-            maps.append(L)
-        answers.append([_mistaken(X @ L.T, labels, asked) for L in maps])
+        try:
+            maps = learn(X[~asked], labels[~asked], fold)
+        except ValueError:
+            return None
+        if not maps:
+            return None
+        answers.append([_mistaken(X @ L.T, labels, asked) for L in (np.eye(X.shape[1]), *maps)])
     return [np.concatenate(of_one) for of_one in zip(*answers, strict=True)]
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self, cast
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from calipers import recipes
 from calipers.arrays import FloatArray, IndexArray
-from calipers.estimators import defaults, guard, inputs
-from calipers.estimators.coordinates import KINDS, VOTES, Coordinates, best_coordinates, coordinates
+from calipers.estimators import defaults, inputs
+from calipers.estimators.coordinates import KINDS, Coordinates, best_coordinates, coordinates
 from calipers.estimators.defaults import Pace
 from calipers.estimators.from_triplets import TripletLearner
+from calipers.estimators.guard import N_FOLDS
+from calipers.estimators.guarded import GuardedLearner
 from calipers.estimators.interrupt import InterruptedFitWarning
 from calipers.estimators.stages import Staged, shares
 from calipers.estimators.streams import StreamLearner
@@ -40,7 +41,7 @@ METHODS = ("sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd")
 ONE_BY_ONE = ("sgd", "as-sgd")  # whose batches are of one triplet
 
 
-class TripletSGD(StreamLearner, TripletLearner[Staged]):
+class TripletSGD(StreamLearner, GuardedLearner, TripletLearner[Staged]):
     """Learn a Mahalanobis metric from triplets by adaptive, mini-batch SGD.
 
     Implements Qian, Jin, Yi, Zhang and Zhu, "Efficient Distance Metric Learning by
@@ -162,10 +163,6 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
     True
     """
 
-    _coordinates: Coordinates
-    _doubt = 1.0  # share of the rows that are mistaken before anything is learned
-    _broad = False  # whether to draw among many neighbours, where no number is given
-    _harm = ""  # why nothing that is learned is to be used
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "method": [str],
         "n_triplets": [Interval(Integral, 1, None, closed="left"), None],
@@ -261,7 +258,7 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         return Solver(recipe, X.shape[1], accept_rng=accept_rng, pick_rng=pick_rng, start=unit)
 
     def _enough_neighbors(self, n_features: int) -> int:
-        return guard.BROAD if self._broad else defaults.neighbors(n_features)
+        return defaults.neighbors(n_features)
 
     def _enough_stages(self, n_features: int) -> int:
         return int(self.n_stages or defaults.stages(n_features, named=self.method != "auto"))
@@ -324,50 +321,17 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
         self.start_ = self._coordinates.kind
         return rows if self.start_ == "identity" else rows.mapped(self._coordinates.of)
 
-    def _consult(self, rows: Rows) -> None:
-        """Ask rows that are held out whether learning helps, and from how many neighbours."""
-        if not self.guard or self.n_components or not guard.is_asked(*rows.shape, doubt=1.0):
-            return
-        if self.start != "auto":
-            self._doubt = guard.doubt_about(rows, self._coordinates)
-        if not guard.is_asked(*rows.shape, self._doubt):
-            return
-        local = self._neighbors(rows.shape[1])
-        is_part = rows.shape[0] > guard.MOST_ROWS  # of which neighbours are farther apart
-        tried = [local] if self.n_neighbors or is_part else [local, guard.BROAD]
-        wrong = guard.held_out([partial(self._tried, among) for among in tried], rows)
-        if wrong is None:
-            return
-        given, learned, *more = wrong
-        if more and guard.clearly_fewer(more[0], learned):
-            self._broad, learned = True, more[0]
-        if guard.clearly_fewer(given, learned):
-            self._harm = (
-                f"Of {len(given)} rows that were held out, {learned.sum()} are taken for another "
-                f"class by their {VOTES} nearest under a metric learned from the rest, and "
-                f"{given.sum()} without: the metric is Euclidean (guard=False takes the learned "
-                "one)."
-            )
-
     def _tried(
-        self, n_neighbors: int, X: FloatArray, y: IndexArray, seed: int
+        self, X: FloatArray, y: IndexArray, seed: int, n_neighbors: int
     ) -> FloatArray | None:
-        """``components_`` learned from these rows and fewer triplets; None if interrupted."""
         settings = {name: getattr(self, name) for name in TripletSGD._get_param_names()}
         settings |= {"guard": False, "start": self.start_, "n_neighbors": n_neighbors}
         trial, rows = TripletSGD(**{**settings, "random_state": seed}), RowsInMemory(X, y)
-        enough = TripletLearner._shares(trial, rows)[0] // guard.N_FOLDS
+        enough = TripletLearner._shares(trial, rows)[0] // N_FOLDS
         trial.n_triplets = max(trial._pace(rows).batch_size, enough)
         with warnings.catch_warnings(category=InterruptedFitWarning, action="ignore"):
             self.interrupted_ = trial.fit(X, y).interrupted_
         return None if self.interrupted_ else trial.components_
-
-    def _checked(self) -> Self:
-        """Keep to the Euclidean distance if learning does harm, and note it."""
-        if self._harm and not self.interrupted_:
-            self.components_ = np.eye(self.n_features_in_)
-            self.notes_.append(self._harm)
-        return self
 
     def _enough_triplets(self, rows: Rows) -> int:
         if self.method != "auto" or self.batch_size:
@@ -455,7 +419,6 @@ class TripletSGD(StreamLearner, TripletLearner[Staged]):
     def _check_settings(self, rows: Rows) -> None:
         inputs.check_name(type(self).__name__, "method", self.method, ("auto", *METHODS))
         super()._check_settings(rows)
-        self._doubt, self._broad, self._harm = 1.0, False, ""
         self._check_names(rows.shape[1])
 
     def _check_names(self, n_features: int) -> None:

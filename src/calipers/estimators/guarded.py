@@ -1,0 +1,113 @@
+"""Learners that look, before they learn, at what will come of it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+import numpy as np
+
+from calipers.arrays import FloatArray, IndexArray
+from calipers.estimators import guard
+from calipers.estimators.blend import Blend, covariance
+from calipers.estimators.coordinates import VOTES, Coordinates, coordinates
+from calipers.estimators.from_triplets import TripletLearner
+from calipers.estimators.stages import Staged
+from calipers.metric import factor
+from calipers.triplets import Rows, RowsInMemory
+
+if TYPE_CHECKING:
+    _Learner = TripletLearner[Staged]
+else:
+    _Learner = object
+
+MANY = 20  # neighbours to learn from for the mean of metrics
+LEAD = 1.0  # standard errors by which a mean must be better where only a part of the rows is asked,
+HANDICAP = 2.0  # and by which it may be worse where all are
+HARM = 0.5  # by which no metric must be better
+
+
+class Advice(NamedTuple):
+    """What to make of a metric that was learned."""
+
+    blend: Blend | None = None
+    harm: str = ""  # why none is better
+
+
+class GuardedLearner(_Learner):
+    """``guard`` of a learner: rows that are held out are asked about it."""
+
+    guard: bool
+    start: str
+    start_: str
+    _coordinates: Coordinates
+    _doubt = 1.0  # share of the rows that are mistaken before anything is learned
+    _advice = Advice()
+
+    def _consult(self, rows: Rows) -> None:
+        self._advice = Advice()
+        if not self.guard or self.n_components or not guard.is_asked(*rows.shape, doubt=1.0):
+            return
+        if self.start != "auto":
+            self._doubt = guard.doubt_about(rows, self._coordinates)
+        if guard.is_asked(*rows.shape, self._doubt):
+            self._advice = self._asked(
+                *guard.some_of(rows), is_part=rows.shape[0] > guard.MOST_ROWS
+            )
+
+    def _asked(self, X: FloatArray, y: IndexArray, *, is_part: bool) -> Advice:
+        """What rows say that are held out in turn."""
+        others: list[FloatArray] = []
+
+        def learn(X: FloatArray, y: IndexArray, seed: int) -> list[FloatArray]:
+            few = self._tried(X, y, seed, self._neighbors(X.shape[1]))
+            if few is None or self.n_neighbors:
+                return [] if few is None else [few]
+            many = self._tried(X, y, seed, MANY)
+            if many is None:
+                return []
+            others.append(many.T @ many)
+            start = coordinates(self.start_, RowsInMemory(X, y))
+            return [few, factor(_blend(X, start, others[-1:]).of(few.T @ few))]
+
+        wrong = guard.held_out(learn, X, y)
+        if wrong is None:
+            return Advice()
+        given, learned, *means = wrong
+        blend = None
+        for mean in means:
+            if is_part:
+                is_better = guard.fewer(mean, learned, by=LEAD)
+            else:
+                is_better = not guard.fewer(learned, mean, by=HANDICAP)
+            if is_better:
+                blend, learned = _blend(X, self._coordinates, others), mean
+        if not guard.fewer(given, learned, by=HARM):
+            return Advice(blend)
+        return Advice(
+            harm=f"Of {len(given)} rows that were held out, {learned.sum()} are taken for another "
+            f"class by their {VOTES} nearest under a metric learned from the rest, and "
+            f"{given.sum()} without: the metric is Euclidean (guard=False takes the learned one)."
+        )
+
+    @abstractmethod
+    def _tried(
+        self, X: FloatArray, y: IndexArray, seed: int, n_neighbors: int
+    ) -> FloatArray | None:
+        """``components_`` learned from these rows and fewer triplets; None if interrupted."""
+
+    def _checked(self) -> Self:
+        """Take the mean with others, or keep to the Euclidean distance and note why."""
+        advice, self._advice = self._advice, Advice()
+        if self.interrupted_:
+            return self
+        if advice.harm:
+            self.components_ = np.eye(self.n_features_in_)
+            self.notes_.append(advice.harm)
+        elif advice.blend:
+            self.components_ = factor(advice.blend.of(self.components_.T @ self.components_))
+        return self
+
+
+def _blend(X: FloatArray, start: Coordinates, others: list[FloatArray]) -> Blend:
+    return Blend(covariance(X), start.pull_back(np.eye(X.shape[1])), others)
