@@ -9,6 +9,7 @@ import numpy as np
 
 from calipers import TripletSGD
 from calipers.arrays import FloatArray, IndexArray
+from calipers.estimators.blend import Shares
 from calipers.estimators.coordinates import coordinates
 from calipers.losses import SmoothHinge
 from calipers.metric import factor
@@ -18,6 +19,7 @@ FACTORS: Mapping[str, tuple[Any, ...]] = {
     "shrink": (None, "identity 0.1", "identity 0.3", "classes 0.1", "classes 0.3"),
     "stop": (None, "held-out"),
     "anchors": ("rows", "classes"),
+    "mean": (None, "1 0 0", "0.5 0.5 0", "0.75 0 0.25", "0.3 0.3 0.4"),
 }
 """What `learn` takes beside settings of TripletSGD; the first of each is what that does.
 
@@ -28,6 +30,9 @@ stop
     As many of the triplets as have the lowest loss of triplets among held-out rows.
 anchors
     Whether each row, or each class, is equally often the first of a triplet.
+mean
+    Where rows are held out: shares of the metric learned from few neighbours, of those learned
+    from many, and of the start.
 """
 
 HELD_OUT = 5  # one of so many rows, to choose where to stop
@@ -54,7 +59,10 @@ def learn(X: FloatArray, y: IndexArray, settings: dict[str, Any], seed: int) -> 
     kind = OfAllClasses if settings["anchors"] == "classes" else TripletSGD
     if settings["stop"]:
         given["n_triplets"] = _best_number(X, y, kind(**given, random_state=seed))
-    model: TripletSGD = kind(**given, random_state=seed).fit(X, y)
+    model = kind(**given, random_state=seed)
+    if settings["mean"]:
+        model._of_mean = Shares(*map(float, settings["mean"].split()))
+    model.fit(X, y)
     if settings["shrink"]:
         towards, weight = settings["shrink"].split()
         target = coordinates(towards, RowsInMemory(X, y)).pull_back(np.eye(X.shape[1]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -97,10 +98,22 @@ def test_a_shrunk_metric_is_between_two(towards: str) -> None:
     M = model.get_mahalanobis_matrix()
     target = np.eye(4)
     if towards == "classes":
-        whitening = TripletSGD(start="classes", n_triplets=10, learning_rate=1e-9, n_stages=1)
+        settings: dict[str, Any] = {"n_triplets": 10, "learning_rate": 1e-9, "n_stages": 1}
+        whitening = TripletSGD(start="classes", guard=False, **settings)
         target = whitening.fit(data.X_train, data.y_train).get_mahalanobis_matrix()
     expected = 0.7 * M / np.trace(M) + 0.3 * target / np.trace(target)
     np.testing.assert_allclose(shrunk.get_mahalanobis_matrix(), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_a_mean_has_the_given_shares() -> None:
+    (_, default), (_, same), (_, few) = (
+        iris_and(guard=True, mean=mean) for mean in (None, "0.4 0.4 0.2", "1 0 0")
+    )
+    np.testing.assert_array_equal(default.components_, same.components_)
+    _, learned = iris_and()
+    M = few.get_mahalanobis_matrix()
+    np.testing.assert_allclose(M, learned.get_mahalanobis_matrix(), rtol=1e-9)
+    assert not np.allclose(M, default.get_mahalanobis_matrix())
 
 
 def test_a_walk_stops_where_held_out_triplets_say() -> None:

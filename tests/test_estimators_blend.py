@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.arrays import FloatArray
-from calipers.estimators.blend import OTHERS, START, WALKED, Blend, covariance
+from calipers.estimators.blend import Blend, Shares, covariance
 
 RNG = np.random.default_rng(0)
 
@@ -27,9 +27,9 @@ def test_metrics_count_by_their_distances() -> None:
         differences = X[:, None] - X[None]
         return float(np.einsum("ijk,kl,ijl->", differences, M, differences) / len(X) ** 2)
 
-    blended = Blend(C, start, [one, two]).of(M)
-    expected = WALKED * M / distances(M) + START * start / distances(start)
-    expected += OTHERS / 2 * (one / distances(one) + two / distances(two))
+    blended = Blend(C, start, [one, two], Shares(few=0.5, many=0.2, start=0.3)).of(M)
+    expected = 0.5 * M / distances(M) + 0.3 * start / distances(start)
+    expected += 0.1 * (one / distances(one) + two / distances(two))
     np.testing.assert_allclose(blended, expected * distances(M), rtol=1e-12)
     assert distances(blended) == pytest.approx(distances(M))
 

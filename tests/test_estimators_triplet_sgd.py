@@ -25,7 +25,9 @@ X = X + 1e-3 * np.random.default_rng(0).standard_normal(X.shape)  # no ties
 
 
 def fit(*args: Any, rows: FloatArray = X, **settings: Any) -> TripletSGD:
-    model = TripletSGD(*args, **{"n_triplets": 1000, "random_state": 0, **settings})
+    """Of the guard there are tests elsewhere."""
+    settings = {"n_triplets": 1000, "guard": False, "random_state": 0, **settings}
+    model = TripletSGD(*args, **settings)
     return cast(TripletSGD, model.fit(rows, Y))
 
 
@@ -65,7 +67,6 @@ CHANGES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 def test_every_parameter_changes_something(
     method: str, base: dict[str, Any], change: dict[str, Any]
 ) -> None:
-    base = {"guard": False, **base}
     before, after = metric(method, **base), metric(**{"method": method, **base, **change})
     assert np.linalg.norm(before - after) > 1e-6 * np.linalg.norm(before)
 
@@ -141,9 +142,12 @@ def test_batches_and_steps_without_being_told(
 
 def test_what_is_not_told_is_taken() -> None:
     rows, labels = np.random.default_rng(0).standard_normal((60, 49)), np.arange(60) % 3
-    fitted = TripletSGD(random_state=0).fit(rows, labels)
     told: dict[str, Any] = {"n_triplets": 50_000, "learning_rate": 50.0, "smoothness": 6.0}
-    same = TripletSGD(**told, n_neighbors=5, n_stages=2, random_state=0).fit(rows, labels)
+    told |= {"n_neighbors": 5, "n_stages": 2}
+    fitted, same = (
+        TripletSGD(**settings, guard=False, random_state=0).fit(rows, labels)
+        for settings in ({}, told)
+    )
     np.testing.assert_array_equal(fitted.components_, same.components_)
 
 

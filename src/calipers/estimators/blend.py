@@ -13,7 +13,13 @@ import numpy as np
 
 from calipers.arrays import FloatArray
 
-WALKED, OTHERS, START = 0.4, 0.4, 0.2  # shares of the mean
+
+class Shares(NamedTuple):
+    """Of a mean: of the metric learned from few neighbours, of those from many, of the start."""
+
+    few: float = 0.4
+    many: float = 0.4
+    start: float = 0.2
 
 
 class Blend(NamedTuple):
@@ -22,6 +28,7 @@ class Blend(NamedTuple):
     covariance: FloatArray  # of the rows: metrics count by the mean square of their distances
     start: FloatArray
     others: Sequence[FloatArray]  # learned from many neighbours
+    shares: Shares = Shares()
 
     def of(self, M: FloatArray) -> FloatArray:
         """The mean, as long as M; M itself where one of them sees no distance at all.
@@ -36,9 +43,10 @@ class Blend(NamedTuple):
         if not all(0.0 < length < np.inf for length in lengths):
             return M
         length, of_start, *of_others = lengths
-        mean = WALKED / length * M + START / of_start * self.start
+        few, many, start = self.shares
+        mean = few / length * M + start / of_start * self.start
         for other, of_other in zip(self.others, of_others, strict=True):
-            mean += OTHERS / (of_other * len(self.others)) * other
+            mean += many / (of_other * len(self.others)) * other
         return np.asarray(length * mean)
 
 

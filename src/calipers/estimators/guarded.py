@@ -9,7 +9,7 @@ import numpy as np
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators import guard
-from calipers.estimators.blend import Blend, covariance
+from calipers.estimators.blend import Blend, Shares, covariance
 from calipers.estimators.coordinates import VOTES, Coordinates, coordinates
 from calipers.estimators.from_triplets import TripletLearner
 from calipers.estimators.stages import Staged
@@ -43,6 +43,7 @@ class GuardedLearner(_Learner):
     _coordinates: Coordinates
     _doubt = 1.0  # share of the rows that are mistaken before anything is learned
     _advice = Advice()
+    _of_mean = Shares()
 
     def _consult(self, rows: Rows) -> None:
         self._advice = Advice()
@@ -68,7 +69,7 @@ class GuardedLearner(_Learner):
                 return []
             others.append(many.T @ many)
             start = coordinates(self.start_, RowsInMemory(X, y))
-            return [few, factor(_blend(X, start, others[-1:]).of(few.T @ few))]
+            return [few, factor(self._blend(X, start, others[-1:]).of(few.T @ few))]
 
         wrong = guard.held_out(learn, X, y)
         if wrong is None:
@@ -81,7 +82,7 @@ class GuardedLearner(_Learner):
             else:
                 is_better = not guard.fewer(learned, mean, by=HANDICAP)
             if is_better:
-                blend, learned = _blend(X, self._coordinates, others), mean
+                blend, learned = self._blend(X, self._coordinates, others), mean
         if not guard.fewer(given, learned, by=HARM):
             return Advice(blend)
         return Advice(
@@ -89,6 +90,9 @@ class GuardedLearner(_Learner):
             f"class by their {VOTES} nearest under a metric learned from the rest, and "
             f"{given.sum()} without: the metric is Euclidean (guard=False takes the learned one)."
         )
+
+    def _blend(self, X: FloatArray, start: Coordinates, others: list[FloatArray]) -> Blend:
+        return Blend(covariance(X), start.pull_back(np.eye(X.shape[1])), others, self._of_mean)
 
     @abstractmethod
     def _tried(
@@ -107,7 +111,3 @@ class GuardedLearner(_Learner):
         elif advice.blend:
             self.components_ = factor(advice.blend.of(self.components_.T @ self.components_))
         return self
-
-
-def _blend(X: FloatArray, start: Coordinates, others: list[FloatArray]) -> Blend:
-    return Blend(covariance(X), start.pull_back(np.eye(X.shape[1])), others)
