@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, cast
 
@@ -356,14 +355,6 @@ def test_random_state_may_be_a_generator_of_old() -> None:
     first = fit(random_state=given).components_
     np.testing.assert_array_equal(first, fit(random_state=5).components_)
     assert not np.array_equal(first, fit(random_state=given).components_)
-
-
-def test_fits_at_the_same_time_do_not_disturb_each_other() -> None:
-    expected = [metric(method, random_state=s) for s in range(3) for method in METHODS]
-    with ThreadPoolExecutor(4) as pool:
-        jobs = [pool.submit(metric, m, random_state=s) for s in range(3) for m in METHODS]
-    for job, M in zip(jobs, expected, strict=True):
-        np.testing.assert_array_equal(job.result(), M)
 
 
 def test_methods_share_their_triplets() -> None:

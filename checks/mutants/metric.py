@@ -48,8 +48,8 @@ METRIC: tuple[Mutant, ...] = (
     ),
     Mutant(
         "estimators/guard.py",
-        "fewer > np.sqrt(np.count_nonzero(one ^ other))",
-        "fewer > 0",
+        "difference > by * np.sqrt(np.count_nonzero(one ^ other))",
+        "difference > 0",
         "fewer by chance is clearly fewer",
         tests("estimators_guard", "more_than_chance"),
     ),
@@ -82,5 +82,27 @@ METRIC: tuple[Mutant, ...] = (
         "final",
         "written in place",
         tests("files"),
+    ),
+    # means of metrics
+    Mutant(
+        "estimators/blend.py",
+        "many / (of_other * len(self.others)) * other",
+        "many / of_other * other",
+        "every other metric counts as much as all",
+        tests("estimators_blend", "count_by_their_distances"),
+    ),
+    Mutant(
+        "estimators/guarded.py",
+        "not guard.fewer(learned, mean, by=HANDICAP)",
+        "guard.fewer(mean, learned, by=LEAD)",
+        "a mean must be better, however few the rows",
+        tests("estimators_guard", "means_where"),
+    ),
+    Mutant(
+        "estimators/guarded.py",
+        "self._blend(X, start, others[-1:])",
+        "self._blend(X, start, others)",
+        "metrics learned from the rows that are asked are in their mean",
+        tests("estimators_guard", "same_settings"),
     ),
 )

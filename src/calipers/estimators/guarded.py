@@ -14,6 +14,7 @@ from calipers.estimators.coordinates import VOTES, Coordinates, coordinates
 from calipers.estimators.from_triplets import TripletLearner
 from calipers.estimators.stages import Staged
 from calipers.metric import factor
+from calipers.threads import single_threaded_blas
 from calipers.triplets import Rows, RowsInMemory
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class GuardedLearner(_Learner):
                 *guard.some_of(rows), is_part=rows.shape[0] > guard.MOST_ROWS
             )
 
+    @single_threaded_blas()
     def _asked(self, X: FloatArray, y: IndexArray, *, is_part: bool) -> Advice:
         """What rows say that are held out in turn."""
         others: list[FloatArray] = []
@@ -100,6 +102,7 @@ class GuardedLearner(_Learner):
     ) -> FloatArray | None:
         """``components_`` learned from these rows and fewer triplets; None if interrupted."""
 
+    @single_threaded_blas()
     def _checked(self) -> Self:
         """Take the mean with others, or keep to the Euclidean distance and note why."""
         advice, self._advice = self._advice, Advice()

@@ -76,7 +76,7 @@ class TripletSGD(StreamLearner, GuardedLearner, TripletLearner[Staged]):
         Largest Frobenius norm of M (R), in the units of `scale` and the coordinates of a stage.
     n_neighbors : int or None, default=None
         Near and far rows are drawn among this many nearest ones of either side. None is 3 up to
-        48 features, else 5; or 20 where `guard` finds that better.
+        48 features, else 5; `guard` then also learns from 20.
     n_components : int or None, default=None
         Rows of ``components_``; None keeps as many as there are features.
     scale : {"triplets", "none"}, default="triplets"
@@ -110,13 +110,15 @@ class TripletSGD(StreamLearner, GuardedLearner, TripletLearner[Staged]):
         features, else 2, or 1 where `method` is given. ``fit_triplets``, whose triplets are given,
         has one.
     guard : bool, default=True
-        With 100 to 1,000 labelled rows (beyond 48 features to 300), and with more if an eighth of
-        them (a quarter) is taken for another class by its three nearest to begin with, see whether
-        learning helps: two thirds of the rows, of 3,000 at most, are learned from with a third of
-        the triplets, and the rest is asked. If clearly fewer of these are mistaken after learning
-        from 20 neighbours (tried with up to 3,000 rows), so many are taken; if clearly fewer
-        without a metric, ``components_`` is the identity, and ``notes_`` says so. Not with
-        `n_components`.
+        With 50 to 1,000 labelled rows (beyond 48 features to 300), and with more if an eighth of
+        them (a quarter) is taken for another class by its three nearest to begin with, see what
+        learning is worth: two thirds of the rows, of 3,000 at most, are learned from with a third
+        of the triplets, and the rest is asked. Where `n_neighbors` is None they are also learned
+        from with 20 neighbours, and ``components_`` is the mean of the metric of all rows (0.4),
+        those of 20 neighbours (0.4) and the start (0.2), unless clearly fewer of the rows asked
+        are mistaken without these; with more than 3,000 rows, only if clearly fewer are mistaken
+        with them. If fewer are mistaken without any metric, ``components_`` is the identity, and
+        ``notes_`` says so. Not with `n_components`.
     random_state : int, RandomState instance or None, default=None
         Seeds three independent streams: triplets, acceptance, choice within a batch.
 
