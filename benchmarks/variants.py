@@ -19,7 +19,7 @@ FACTORS: Mapping[str, tuple[Any, ...]] = {
     "shrink": (None, "identity 0.1", "identity 0.3", "classes 0.1", "classes 0.3"),
     "stop": (None, "held-out"),
     "anchors": ("rows", "classes"),
-    "mean": (None, "1 0 0", "0.5 0.5 0", "0.75 0 0.25", "0.3 0.3 0.4"),
+    "mean": (None, "1 0 0", "0.9 0 0.1", "0.5 0.5 0", "0.4 0.4 0.2", "0.3 0.3 0.4"),
 }
 """What `learn` takes beside settings of TripletSGD; the first of each is what that does.
 

@@ -107,7 +107,7 @@ def test_a_shrunk_metric_is_between_two(towards: str) -> None:
 
 def test_a_mean_has_the_given_shares() -> None:
     (_, default), (_, same), (_, few) = (
-        iris_and(guard=True, mean=mean) for mean in (None, "0.4 0.4 0.2", "1 0 0")
+        iris_and(guard=True, mean=mean) for mean in (None, "0.45 0.45 0.1", "1 0 0")
     )
     np.testing.assert_array_equal(default.components_, same.components_)
     _, learned = iris_and()

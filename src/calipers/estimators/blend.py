@@ -17,9 +17,9 @@ from calipers.arrays import FloatArray
 class Shares(NamedTuple):
     """Of a mean: of the metric learned from few neighbours, of those from many, of the start."""
 
-    few: float = 0.4
-    many: float = 0.4
-    start: float = 0.2
+    few: float = 0.45
+    many: float = 0.45
+    start: float = 0.1
 
 
 class Blend(NamedTuple):

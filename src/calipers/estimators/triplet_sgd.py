@@ -114,8 +114,8 @@ class TripletSGD(StreamLearner, GuardedLearner, TripletLearner[Staged]):
         them (a quarter) is taken for another class by its three nearest to begin with, see what
         learning is worth: two thirds of the rows, of 3,000 at most, are learned from with a third
         of the triplets, and the rest is asked. Where `n_neighbors` is None they are also learned
-        from with 20 neighbours, and ``components_`` is the mean of the metric of all rows (0.4),
-        those of 20 neighbours (0.4) and the start (0.2), unless clearly fewer of the rows asked
+        from with 20 neighbours, and ``components_`` is the mean of the metric of all rows (0.45),
+        those of 20 neighbours (0.45) and the start (0.1), unless clearly fewer of the rows asked
         are mistaken without these; with more than 3,000 rows, only if clearly fewer are mistaken
         with them. If fewer are mistaken without any metric, ``components_`` is the identity, and
         ``notes_`` says so. Not with `n_components`.
