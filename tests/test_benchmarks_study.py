@@ -153,6 +153,20 @@ def test_choices_are_compared_where_both_were_measured() -> None:
     assert better["times_seconds"] == pytest.approx(4.0)
 
 
+def test_the_default_is_compared_with_no_metric_set_by_set() -> None:
+    def row(data: str, seed: int, settings: Row, error: float) -> Row:
+        place = {"data": data, "seed": seed, "most": 10, "mislabelled": 0.0, "shape": "9 x 2"}
+        return {**place, "settings": settings, "error": error}
+
+    rows = [row("a", 0, study.EUCLIDEAN, 10.0), row("a", 0, study.centre(), 8.0)]
+    rows += [row("b", s, study.EUCLIDEAN, 20.0) for s in range(4)]
+    rows += [row("b", s, study.centre(), 20.0 + s) for s in range(3)]
+    worse, better = study.by_set([*rows, {**rows[-1], "seed": 3, "skipped": "too few"}])
+    assert (worse["data"], worse["n_runs"], worse["default"], worse["change"]) == ("b", 3, 21, 1)
+    assert worse["standard_error"] == pytest.approx(1 / 3**0.5)
+    assert (better["data"], better["change"], better["standard_error"]) == ("a", -2, None)
+
+
 def test_a_table_of_text_is_read_without_rows_of_missing_values(tmp_path: Path) -> None:
     file = tmp_path / "try.dat"
     file.write_text("1, 2.5, yes \n<null>, 3, no\n4, ?, no\n5, 6, no\n")
