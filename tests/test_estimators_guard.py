@@ -15,6 +15,7 @@ from calipers.estimators.blend import Blend, covariance
 from calipers.estimators.coordinates import Coordinates
 from calipers.estimators.interrupt import InterruptedFitWarning
 from calipers.triplets import RowsInMemory
+from watch import Watch
 
 RNG = np.random.default_rng(0)
 LABELS = np.arange(240) % 4
@@ -286,17 +287,23 @@ def test_an_interrupted_fold_ends_the_fit(monkeypatch: pytest.MonkeyPatch) -> No
     np.testing.assert_allclose(M, M[0, 0] * np.eye(2))
 
 
-def test_what_was_interrupted_is_not_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard, "held_out", lambda *given: [np.arange(240) < n for n in (10, 30)])
-    fitted = TripletSGD(n_triplets=100, random_state=0).fit(ROWS, LABELS)
-    np.testing.assert_array_equal(fitted.components_, np.eye(2))
-    learn = TripletSGD._learn
+@pytest.mark.parametrize("n_wrong", [(10, 30, 40), (50, 40, 30)])
+def test_callbacks_see_what_a_fit_ends_with(
+    n_wrong: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "held_out", answers(*n_wrong))
+    watch = Watch()
+    fitted = TripletSGD(n_triplets=900, random_state=0).set_callbacks(watch).fit(ROWS, LABELS)
+    np.testing.assert_array_equal(watch.seen[-1], fitted.components_)
+    stopped = TripletSGD(n_triplets=900, random_state=0).set_callbacks(Watch(stop_after=2))
+    np.testing.assert_array_equal(stopped.fit(ROWS, LABELS).components_, watch.seen[1])
 
-    def stopped(self: TripletSGD, *args: Any, **settings: Any) -> TripletSGD:
-        learned: TripletSGD = learn(self, *args, **settings)
-        learned.interrupted_ = True
-        return learned
 
-    monkeypatch.setattr(TripletSGD, "_learn", stopped)
-    fitted.fit(ROWS, LABELS)
-    assert np.any(fitted.components_ != np.eye(2))
+def test_advice_is_of_one_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "held_out", answers(50, 40, 30))
+    triplets = [[0, 4, 1]] * 30
+    for learn in (TripletSGD.fit_triplets, TripletSGD.partial_fit_triplets):
+        fitted, new = TripletSGD(n_triplets=900, random_state=0), TripletSGD(random_state=0)
+        fitted.fit(ROWS, LABELS)
+        expected = learn(new, ROWS, triplets).components_
+        np.testing.assert_array_equal(learn(fitted, ROWS, triplets).components_, expected)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -47,7 +47,6 @@ class GuardedLearner(_Learner):
     _of_mean = Shares()
 
     def _consult(self, rows: Rows) -> None:
-        self._advice = Advice()
         if not self.guard or self.n_components or not guard.is_asked(*rows.shape, doubt=1.0):
             return
         if self.start != "auto":
@@ -102,15 +101,18 @@ class GuardedLearner(_Learner):
     ) -> FloatArray | None:
         """``components_`` learned from these rows and fewer triplets; None if interrupted."""
 
-    @single_threaded_blas()
+    def _advised(self, M: FloatArray) -> FloatArray:
+        """What is made of a metric that was learned: callbacks, too, see what fits end with."""
+        return self._advice.blend.of(M) if self._advice.blend else M
+
+    def _learned(self, learner: Staged) -> dict[str, Any]:
+        if self._advice.harm:
+            return {"components_": np.eye(self.n_features_in_)}
+        return super()._learned(learner)
+
     def _checked(self) -> Self:
-        """Take the mean with others, or keep to the Euclidean distance and note why."""
-        advice, self._advice = self._advice, Advice()
-        if self.interrupted_:
-            return self
-        if advice.harm:
-            self.components_ = np.eye(self.n_features_in_)
-            self.notes_.append(advice.harm)
-        elif advice.blend:
-            self.components_ = factor(advice.blend.of(self.components_.T @ self.components_))
+        """Note why no metric is taken, if so; advice is large, and of one fit."""
+        if self._advice.harm:
+            self.notes_.append(self._advice.harm)
+        self._advice = Advice()
         return self

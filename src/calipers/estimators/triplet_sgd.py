@@ -18,7 +18,7 @@ from calipers.estimators.coordinates import KINDS, Coordinates, best_coordinates
 from calipers.estimators.defaults import Pace
 from calipers.estimators.from_triplets import TripletLearner
 from calipers.estimators.guard import N_FOLDS
-from calipers.estimators.guarded import GuardedLearner
+from calipers.estimators.guarded import Advice, GuardedLearner
 from calipers.estimators.interrupt import InterruptedFitWarning
 from calipers.estimators.stages import Staged, shares
 from calipers.estimators.streams import StreamLearner
@@ -308,6 +308,7 @@ class TripletSGD(StreamLearner, GuardedLearner, TripletLearner[Staged]):
         return rows, source
 
     def _into_coordinates(self, rows: Rows) -> Rows:
+        self._advice = Advice()
         has_labels = len(rows.class_sizes) > 0
         if not has_labels and self.start == "classes":
             raise ValueError(
@@ -342,7 +343,7 @@ class TripletSGD(StreamLearner, GuardedLearner, TripletLearner[Staged]):
         return self._enough_stages(d) * defaults.triplets(n, d, self._neighbors(d))
 
     def _metric(self, learner: Staged) -> FloatArray:
-        return self._coordinates.pull_back(self._walked(learner.solver))
+        return self._advised(self._coordinates.pull_back(self._walked(learner.solver)))
 
     def _walked(self, solver: Solver) -> FloatArray:
         return solver.average if self.average else solver.last
