@@ -63,8 +63,10 @@ class GuardedLearner(_Learner):
 
         def learn(X: FloatArray, y: IndexArray, seed: int) -> list[FloatArray]:
             few = self._tried(X, y, seed, self._neighbors(X.shape[1]))
-            if few is None or self.n_neighbors:
-                return [] if few is None else [few]
+            if few is None:
+                return []
+            if self.n_neighbors:
+                return [few]
             many = self._tried(X, y, seed, MANY)
             if many is None:
                 return []
@@ -77,13 +79,8 @@ class GuardedLearner(_Learner):
             return Advice()
         given, learned, *means = wrong
         blend = None
-        for mean in means:
-            if is_part:
-                is_better = guard.fewer(mean, learned, by=LEAD)
-            else:
-                is_better = not guard.fewer(learned, mean, by=HANDICAP)
-            if is_better:
-                blend, learned = self._blend(X, self._coordinates, others), mean
+        if means and _is_taken(means[0], learned, is_part=is_part):
+            blend, learned = self._blend(X, self._coordinates, others), means[0]
         if not guard.fewer(given, learned, by=HARM):
             return Advice(blend)
         return Advice(
@@ -116,3 +113,10 @@ class GuardedLearner(_Learner):
             self.notes_.append(self._advice.harm)
         self._advice = Advice()
         return self
+
+
+def _is_taken(mean: guard.Mistaken, learned: guard.Mistaken, *, is_part: bool) -> bool:
+    """Whether a mean is: in a part of the rows neighbours are farther apart than in all."""
+    if is_part:
+        return guard.fewer(mean, learned, by=LEAD)
+    return not guard.fewer(learned, mean, by=HANDICAP)
