@@ -41,6 +41,7 @@ class Recipe:
     radius: float = 1000.0
     rule: Rule = field(default_factory=AtOnce)
     longest: float = np.inf
+    reach: float = np.inf  # of the far rows of an anchor: those farther away are brought back to it
     sum_over_batch: bool = False
 
     @property
@@ -187,6 +188,7 @@ class Solver:
         def look(part: slice) -> None:
             theirs = slice(part.start * k, part.stop * k)
             algebra.gather(X, scouts[part], far[part], near[part])
+            algebra.shorten(far[part], near[part], k, self.recipe.reach)
             algebra.outer_norms(far[part], near[part], norms[theirs])
             if plan.span == 0:
                 room = gaps[part], product[part]
@@ -257,7 +259,9 @@ class Solver:
 
         share = 1.0 if self.recipe.sum_over_batch else 1.0 / self.recipe.batch_size
         recipe = self.recipe
-        return Step(recipe.schedule, recipe.longest, share, recipe.radius, recipe.rule)
+        return Step(
+            recipe.schedule, recipe.longest, recipe.reach, share, recipe.radius, recipe.rule
+        )
 
     @cached_property
     def _room(self) -> Room:

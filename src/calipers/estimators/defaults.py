@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import inf
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -46,6 +47,7 @@ class Kind(NamedTuple):
     batch: int  # anchors
     smoothness: float
     pace: float = 1.25  # length of a step for every anchor of a batch
+    reach: float = 2.0  # times the usual distance, from which far rows are brought back
 
 
 FEW = Kind(stages=3, neighbors=3, passes=2, fewest=2000, most=40_000, batch=20, smoothness=3.0)
@@ -64,6 +66,7 @@ class Pace(NamedTuple):
     crossed: int = 1  # near and far rows of an anchor that make all triplets of it
     learning_rate: float = RATE
     smoothness: float = SMOOTHNESS
+    reach: float = inf  # of far rows, in units of their usual distance
 
 
 def triplets(n_rows: int, n_features: int, n_neighbors: int) -> int:
@@ -84,13 +87,13 @@ def crossed_pace(n_triplets: int, n_neighbors: int, n_features: int) -> Pace:
     """How to go through the triplets of a stage, those of one anchor after the other.
 
     >>> crossed_pace(9000, 3, 16)
-    Pace(batch_size=180, crossed=3, learning_rate=25.0, smoothness=3.0)
+    Pace(batch_size=180, crossed=3, learning_rate=25.0, smoothness=3.0, reach=2.0)
     """
     of, n_anchors = kind(n_features), n_triplets // n_neighbors**2
     if not n_anchors:  # of none all
-        return Pace(smoothness=of.smoothness)
+        return Pace(smoothness=of.smoothness, reach=of.reach)
     of_batch = max(1, min(of.batch, n_anchors // FEWEST_UPDATES))
-    return Pace(of_batch * n_neighbors**2, n_neighbors, of.pace * of_batch, of.smoothness)
+    return Pace(of_batch * n_neighbors**2, n_neighbors, of.pace * of_batch, of.smoothness, of.reach)
 
 
 def stages(n_features: int, *, named: bool) -> int:

@@ -35,6 +35,7 @@ from calipers.triplets import (
     Rows,
     RowsInMemory,
     Source,
+    each_far_row_once,
 )
 
 METHODS = ("sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd")
@@ -254,8 +255,10 @@ class TripletSGD(StreamLearner, GuardedLearner, TripletLearner[Staged]):
         accept_rng, pick_rng = rngs
         first = next(source.portions(LARGEST_PORTION))
         X, first = rows.local(first, n_columns=self._row_columns)
+        pace = self._pace(rows)
+        first = each_far_row_once(first, pace.crossed)
         unit = 1.0 if self.scale == "none" else inputs.margin_unit(X, first)
-        recipe = self._recipe(X, first, unit, self._pace(rows), pick_rng)
+        recipe = self._recipe(X, first, unit, pace, pick_rng)
         inputs.check_batches(type(self).__name__, len(source), recipe.batch_size)
         return Solver(recipe, X.shape[1], accept_rng=accept_rng, pick_rng=pick_rng, start=unit)
 
@@ -382,10 +385,12 @@ class TripletSGD(StreamLearner, GuardedLearner, TripletLearner[Staged]):
         ``unit * I`` with the step times ``unit**2`` and the radius times ``unit``.
         """
         loss = SmoothHinge(pace.smoothness)
+        typical = inputs.typical_far(X, triplets) ** 0.5
         parts: dict[str, Any] = {
             "loss": loss,
             "learning_rate": pace.learning_rate * unit**2,
             "radius": float(self.radius) * unit,
+            "reach": pace.reach * typical if typical else np.inf,
             "longest": np.inf if self.tau_max is None else float(self.tau_max),
             "sum_over_batch": self.batch_reduce == "sum",
             "rule": self._rule(unit),

@@ -120,6 +120,28 @@ def gather(X: FloatArray, triplets: IndexArray, far: FloatArray, near: FloatArra
             near[t, a] = np.float64(X[i, a]) - np.float64(X[j, a])
 
 
+@kernel(fastmath=REORDER)
+def shorten(far: FloatArray, near: FloatArray, k: int, reach: float) -> None:
+    """Bring anchors with k far rows each back to ``reach``, if these are farther away.
+
+    Measured by the root of their mean square; all differences of the anchor become shorter by
+    the same factor.
+    """
+    if reach == np.inf:
+        return
+    for first in range(0, len(far), k):
+        squared = 0.0
+        for s in range(first, first + k):
+            squared += dot(far[s], far[s])
+        if squared <= k * reach * reach:
+            continue
+        factor = reach / np.sqrt(squared / k)
+        for s in range(first, first + k):
+            for a in range(far.shape[1]):
+                far[s, a] *= factor
+                near[s, a] *= factor
+
+
 @inner(inlined=True)
 def sides(t: int, k: int) -> tuple[int, int]:
     """Which far and which near row triplet t is made of, where k by k rows are crossed."""

@@ -61,6 +61,7 @@ class Step(NamedTuple):
 
     schedule: Any  # see `calipers.schedules`
     longest: float  # largest factor 1 / probability
+    reach: float  # of the far rows of an anchor: those farther away are brought back to it
     share: float  # of a triplet in its batch: 1 / batch_size for the mean, 1 for the sum
     radius: float
     rule: Any  # how M is kept within its bounds, see `calipers.projections`

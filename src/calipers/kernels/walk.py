@@ -14,7 +14,15 @@ import numpy as np
 
 from calipers.arrays import FloatArray
 from calipers.compiled import forget_stale, inner, kernel
-from calipers.kernels.algebra import REORDER, add_outer_products, carry, dot, gather, margins
+from calipers.kernels.algebra import (
+    REORDER,
+    add_outer_products,
+    carry,
+    dot,
+    gather,
+    margins,
+    shorten,
+)
 from calipers.kernels.moves import move, stands_still
 from calipers.kernels.parts import kept, probability, rate, slope, value
 from calipers.kernels.state import Block, Iterate, Room, Step
@@ -49,7 +57,7 @@ def walk(
         chance = probability(policy, slopes, block.norms[scouts], far, near, uniform)
         block.accepted[t] = uniform < chance
         if block.accepted[t] and width < room.slopes.size:
-            _look_at_batch(iterate, block, loss, room, t)
+            _look_at_batch(iterate, block, step, loss, room, t)
             far, near = room.far, room.near
         rest = slice((t + 1) * width, last * width)
         rows = slice((t + 1) * height, last * height)
@@ -82,10 +90,13 @@ def _look(loss: Any, margins: FloatArray, tally: Any, slopes: FloatArray) -> Non
 
 
 @inner()
-def _look_at_batch(iterate: Iterate, block: Block, loss: Any, room: Room, t: int) -> None:
+def _look_at_batch(
+    iterate: Iterate, block: Block, step: Step, loss: Any, room: Room, t: int
+) -> None:
     """Slopes of the whole batch, where only one of it had been looked at."""
     b = room.slopes.size
     gather(block.X, block.triplets[t * b : (t + 1) * b], room.far, room.near)
+    shorten(room.far, room.near, 1, step.reach)
     margins(iterate.M, room.far, room.near, room.gaps, room.product, room.slopes)
     scale = iterate.tally[0].scale
     for s in range(b):

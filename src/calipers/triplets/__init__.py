@@ -28,6 +28,7 @@ from calipers.triplets.draw import (
     DrawnTriplets,
     GivenTriplets,
     Source,
+    each_far_row_once,
 )
 from calipers.triplets.pairs import PairsOfTriplets
 from calipers.triplets.positives import from_positives
@@ -47,6 +48,7 @@ __all__ = [
     "Source",
     "check_pairs",
     "check_triplets",
+    "each_far_row_once",
     "from_positives",
     "n_usable",
     "nearest_same_and_other",

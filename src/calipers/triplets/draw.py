@@ -154,6 +154,17 @@ class CrossedTriplets:
             yield np.column_stack([anchors, near, far])
 
 
+def each_far_row_once(triplets: IndexArray, n_neighbors: int) -> IndexArray:
+    """Of all triplets of one anchor after the other, one for each far row of an anchor.
+
+    >>> each_far_row_once(np.array([[3, 4, 2], [3, 4, 1], [3, 5, 2], [3, 5, 1]]), 2).tolist()
+    [[3, 4, 2], [3, 4, 1]]
+    """
+    of_anchor = n_neighbors**2
+    whole = triplets[: len(triplets) // of_anchor * of_anchor].reshape(-1, of_anchor, 3)
+    return whole[:, :n_neighbors].reshape(-1, 3)
+
+
 def _filled(lists: IndexArray) -> IndexArray:
     """Lists whose ends of -1 are what they have, over again.
 
