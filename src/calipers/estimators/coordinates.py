@@ -99,7 +99,7 @@ def coordinates(kind: str, rows: Rows, *, unseen: int | None = None) -> Coordina
     if unseen is not None:
         some = some[some % N_FOLDS != unseen]
     sample = rows.take(some).astype(np.float64)
-    deviations = sample.std(axis=0)
+    deviations = np.where(sample.min(axis=0) < sample.max(axis=0), sample.std(axis=0), 0.0)
     factors = 1.0 / np.where(deviations > 0.0, deviations, 1.0)
     if kind == "features":
         return Coordinates(kind, factors)
