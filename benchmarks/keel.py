@@ -48,6 +48,14 @@ NAMES = (
     "haberman",
     "new-thyroid1",
     "yeast1",
+    "bands",
+    "ecoli-0_vs_1",
+    "ecoli1",
+    "glass2",
+    "page-blocks0",
+    "page-blocks-1-3_vs_4",
+    "winequality-red-4",
+    "yeast-2_vs_4",
 )
 KINDS = ("balanced", "imbalanced")  # folders of the package
 

@@ -11,6 +11,7 @@ from calipers import TripletSGD
 from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators.blend import Shares
 from calipers.estimators.coordinates import coordinates
+from calipers.estimators.defaults import Pace
 from calipers.losses import SmoothHinge
 from calipers.metric import factor
 from calipers.triplets import CrossedTriplets, DrawnTriplets, Rows, RowsInMemory, Source
@@ -19,7 +20,8 @@ FACTORS: Mapping[str, tuple[Any, ...]] = {
     "shrink": (None, "identity 0.1", "identity 0.3", "classes 0.1", "classes 0.3"),
     "stop": (None, "held-out"),
     "anchors": ("rows", "classes"),
-    "mean": (None, "1 0 0", "0.9 0 0.1", "0.5 0.5 0", "0.4 0.4 0.2", "0.3 0.3 0.4"),
+    "mean": (None, "1 0 0", "0.5 0.5 0", "0.45 0.45 0.1", "0.3 0.3 0.4", "0.315 0.315 0.07 0.3"),
+    "reach": (None, "any"),
 }
 """What `learn` takes beside settings of TripletSGD; the first of each is what that does.
 
@@ -32,7 +34,9 @@ anchors
     Whether each row, or each class, is equally often the first of a triplet.
 mean
     Where rows are held out: shares of the metric learned from few neighbours, of those learned
-    from many, and of the start.
+    from many, of the start, and of the spread within classes.
+reach
+    Whether anchors that are far from others are brought back, as in the default.
 """
 
 HELD_OUT = 5  # one of so many rows, to choose where to stop
@@ -53,15 +57,23 @@ class OfAllClasses(TripletSGD):
         return kind(rows, n_triplets, n_neighbors=n_neighbors, rng=rng, among=among)
 
 
+class OfAnyReach(TripletSGD):
+    """Anchors count by the square of their distances, however far they are from others."""
+
+    def _pace(self, rows: Rows) -> Pace:
+        return super()._pace(rows)._replace(reach=np.inf)
+
+
 def learn(X: FloatArray, y: IndexArray, settings: dict[str, Any], seed: int) -> TripletSGD:
     """A fitted estimator, whose ``components_`` are the variant's."""
     given = {name: value for name, value in settings.items() if name not in FACTORS}
     kind = OfAllClasses if settings["anchors"] == "classes" else TripletSGD
+    kind = OfAnyReach if settings["reach"] else kind
     if settings["stop"]:
         given["n_triplets"] = _best_number(X, y, kind(**given, random_state=seed))
     model = kind(**given, random_state=seed)
     if settings["mean"]:
-        model._of_mean = Shares(*map(float, settings["mean"].split()))
+        model._of_means = (Shares(*map(float, settings["mean"].split())),)
     model.fit(X, y)
     if settings["shrink"]:
         towards, weight = settings["shrink"].split()

@@ -6,16 +6,15 @@ On few rows, or where labels are mostly noise, a learned metric may be worse tha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.estimators.coordinates import VOTES, Coordinates, mistaken
+from calipers.estimators.coordinates import Coordinates, mistaken
 from calipers.estimators.defaults import CHEAP
 from calipers.triplets import Rows, RowsInMemory, n_usable, nearest_same_and_other, usable
-from calipers.votes import winners
 
 FEWEST_ROWS = 50  # fewer say too little
 FEW_ROWS, FEW_ROWS_WIDE = 1000, 300  # so many are always asked (beyond CHEAP features),
@@ -23,8 +22,10 @@ DOUBTFUL, DOUBTFUL_WIDE = 1 / 8, 1 / 4  # more only if such a share is mistaken 
 MOST_ROWS = 3000  # of more rows, these are taken evenly
 ENOUGH = 600  # rows that were asked
 N_FOLDS = 3
+N_NEAREST = 15  # rows that are looked at around one that is asked; the nearest count most
 
-Mistaken = npt.NDArray[np.bool_]
+Strangers: TypeAlias = FloatArray
+"""For each row that is asked, the share of its nearest rows that are of another class."""
 
 
 class Learner(Protocol):
@@ -61,15 +62,15 @@ def doubt_about(rows: Rows, coordinates: Coordinates) -> float:
     return float(mistaken(some, anchors).mean())
 
 
-def fewer(one: Mistaken, other: Mistaken, *, by: float) -> bool:
-    """Whether one has fewer mistakes, by more than so many standard errors of the difference.
+def fewer(one: Strangers, other: Strangers, *, by: float) -> bool:
+    """Whether one has fewer, by more than so many standard errors of the difference.
 
     >>> few, many = np.arange(100) < 10, np.arange(100) < 14
     >>> fewer(few, many, by=1.0), fewer(few, many, by=2.0)
     (True, False)
     """
-    difference = np.count_nonzero(other) - np.count_nonzero(one)
-    return bool(difference > by * np.sqrt(np.count_nonzero(one ^ other)))
+    differences = other.astype(np.float64) - one
+    return bool(differences.sum() > by * np.sqrt(np.sum(differences**2)))
 
 
 def some_of(rows: Rows) -> tuple[FloatArray, IndexArray]:
@@ -80,8 +81,8 @@ def some_of(rows: Rows) -> tuple[FloatArray, IndexArray]:
     return rows.take(numbers[kept]).astype(np.float64), labels[kept]
 
 
-def held_out(learn: Learner, X: FloatArray, labels: IndexArray) -> list[Mistaken] | None:
-    """Which rows are mistaken as they are given, and under metrics learned from the others.
+def held_out(learn: Learner, X: FloatArray, labels: IndexArray) -> list[Strangers] | None:
+    """Strangers among rows as they are given, and under metrics learned from the others.
 
     None where the rows cannot say: they are too few, such that nothing can be learned from a part
     of them, or nobody waits for it.
@@ -89,7 +90,7 @@ def held_out(learn: Learner, X: FloatArray, labels: IndexArray) -> list[Mistaken
     if len(X) < FEWEST_ROWS:
         return None
     folds = _dealt(labels)
-    answers: list[list[Mistaken]] = []
+    answers: list[list[Strangers]] = []
     for fold in range(min(N_FOLDS, -(-N_FOLDS * ENOUGH // len(X)))):
         asked = folds == fold
         try:
@@ -98,7 +99,7 @@ def held_out(learn: Learner, X: FloatArray, labels: IndexArray) -> list[Mistaken
             return None
         if not maps:
             return None
-        answers.append([_mistaken(X @ L.T, labels, asked) for L in (np.eye(X.shape[1]), *maps)])
+        answers.append([_strangers(X @ L.T, labels, asked) for L in (np.eye(X.shape[1]), *maps)])
     return [np.concatenate(of_one) for of_one in zip(*answers, strict=True)]
 
 
@@ -108,12 +109,16 @@ def _some(rows: Rows) -> IndexArray:
     return np.linspace(0, n - 1, min(n, MOST_ROWS)).astype(np.intp)
 
 
-def _mistaken(X: FloatArray, labels: IndexArray, asked: Mistaken) -> Mistaken:
-    """Whether the nearest of those not asked take one that is asked for another class."""
+def _strangers(X: FloatArray, labels: IndexArray, asked: npt.NDArray[np.bool_]) -> Strangers:
+    """Of those not asked, around each one that is; the r-th nearest counts 1/r.
+
+    That says more than the votes of three, which only change where a majority does.
+    """
     anchors = np.flatnonzero(asked)
     sides = asked.astype(np.intp)
-    _, near = nearest_same_and_other(X, sides, anchors, n_same=0, n_other=VOTES)
-    return np.asarray(winners(labels[near]) != labels[anchors])
+    _, near = nearest_same_and_other(X, sides, anchors, n_same=0, n_other=N_NEAREST)
+    weights = 1.0 / np.arange(1.0, N_NEAREST + 1.0)
+    return np.asarray((labels[near] != labels[anchors, None]) @ (weights / weights.sum()))
 
 
 def _dealt(labels: IndexArray) -> npt.NDArray[np.intp]:

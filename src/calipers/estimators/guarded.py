@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators import guard
-from calipers.estimators.blend import Blend, Shares, covariance
-from calipers.estimators.coordinates import VOTES, Coordinates, coordinates
+from calipers.estimators.blend import MEANS, Blend, Shares, covariance
+from calipers.estimators.coordinates import Coordinates, coordinates
 from calipers.estimators.from_triplets import TripletLearner
 from calipers.estimators.stages import Staged
 from calipers.metric import factor
@@ -23,9 +24,8 @@ else:
     _Learner = object
 
 MANY = 20  # neighbours to learn from for the mean of metrics
-LEAD = 1.0  # standard errors by which a mean must be better where only a part of the rows is asked,
-HANDICAP = 2.0  # and by which it may be worse where all are
-HARM = 0.5  # by which no metric must be better
+LEAD = 1.0  # standard errors by which another must be better than what is preferred,
+LEAD_OF_PART = 4.0  # and a mean than the metric alone, where only a part of the rows is asked
 
 
 class Advice(NamedTuple):
@@ -44,7 +44,7 @@ class GuardedLearner(_Learner):
     _coordinates: Coordinates
     _doubt = 1.0  # share of the rows that are mistaken before anything is learned
     _advice = Advice()
-    _of_mean = Shares()
+    _of_means: Sequence[Shares] = MEANS
 
     def _consult(self, rows: Rows) -> None:
         if not self.guard or self.n_components or not guard.is_asked(*rows.shape, doubt=1.0):
@@ -71,26 +71,41 @@ class GuardedLearner(_Learner):
             if many is None:
                 return []
             others.append(many.T @ many)
-            start = coordinates(self.start_, RowsInMemory(X, y))
-            return [few, factor(self._blend(X, start, others[-1:]).of(few.T @ few))]
+            blends = self._blends(X, y, others[-1:])
+            return [few, *(factor(blend.of(few.T @ few)) for blend in blends)]
 
-        wrong = guard.held_out(learn, X, y)
-        if wrong is None:
+        strangers = guard.held_out(learn, X, y)
+        if strangers is None:
             return Advice()
-        given, learned, *means = wrong
-        blend = None
-        if means and _is_taken(means[0], learned, is_part=is_part):
-            blend, learned = self._blend(X, self._coordinates, others), means[0]
-        if not guard.fewer(given, learned, by=HARM):
-            return Advice(blend)
+        given, *learned = strangers
+        chosen = _chosen(learned, is_part=is_part)
+        if not guard.fewer(given, learned[chosen], by=-LEAD):
+            return Advice(self._blends(X, y, others)[chosen - 1] if chosen else None)
         return Advice(
-            harm=f"Of {len(given)} rows that were held out, {learned.sum()} are taken for another "
-            f"class by their {VOTES} nearest under a metric learned from the rest, and "
-            f"{given.sum()} without: the metric is Euclidean (guard=False takes the learned one)."
+            harm=f"Of the rows nearest to {len(given)} that were held out, "
+            f"{learned[chosen].mean():.1%} are of another class under a metric learned from the "
+            f"rest, and {given.mean():.1%} without (nearer ones count more), which is not clearly "
+            "better: the metric is Euclidean (guard=False takes the learned one)."
         )
 
-    def _blend(self, X: FloatArray, start: Coordinates, others: list[FloatArray]) -> Blend:
-        return Blend(covariance(X), start.pull_back(np.eye(X.shape[1])), others, self._of_mean)
+    def _blends(self, X: FloatArray, y: IndexArray, many: list[FloatArray]) -> list[Blend]:
+        """The means that are tried, of a metric of these rows and those of many neighbours."""
+        rows, eye = RowsInMemory(X, y), np.eye(X.shape[1])
+        start, classes = (
+            coordinates(kind, rows).pull_back(eye) for kind in (self.start_, "classes")
+        )
+        return [
+            Blend(
+                covariance(X),
+                shares.few,
+                [
+                    *((shares.many / len(many), each) for each in many),
+                    (shares.start, start),
+                    *([(shares.classes, classes)] if shares.classes else []),
+                ],
+            )
+            for shares in self._of_means
+        ]
 
     @abstractmethod
     def _tried(
@@ -115,8 +130,15 @@ class GuardedLearner(_Learner):
         return self
 
 
-def _is_taken(mean: guard.Mistaken, learned: guard.Mistaken, *, is_part: bool) -> bool:
-    """Whether a mean is: in a part of the rows neighbours are farther apart than in all."""
+def _chosen(learned: Sequence[guard.Strangers], *, is_part: bool) -> int:
+    """Which is best of a metric learned from few neighbours (0) and its means (1, ...).
+
+    The mean is preferred; in a part of the rows, where neighbours are farther apart and means
+    better than in all, the metric alone is.
+    """
+    if len(learned) == 1:
+        return 0
+    mean = 1 + int(np.argmin([strangers.sum() for strangers in learned[1:]]))
     if is_part:
-        return guard.fewer(mean, learned, by=LEAD)
-    return not guard.fewer(learned, mean, by=HANDICAP)
+        return mean if guard.fewer(learned[mean], learned[0], by=LEAD_OF_PART) else 0
+    return 0 if guard.fewer(learned[0], learned[mean], by=LEAD) else mean
