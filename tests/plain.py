@@ -43,6 +43,12 @@ def outer(X: FloatArray, triplet: IndexArray) -> FloatArray:
     return np.outer(far, far) - np.outer(near, near)
 
 
+def brought_back(X: FloatArray, triplets: IndexArray, reach: float) -> float:
+    """Factor of the squared differences of an anchor whose far rows are beyond reach."""
+    squared = np.mean([np.sum((X[i] - X[k]) ** 2) for i, _, k in triplets])
+    return min(1.0, reach**2 / float(squared)) if squared > 0 else 1.0
+
+
 def plain_walk(
     X: FloatArray,
     triplets: IndexArray,
@@ -58,6 +64,8 @@ def plain_walk(
     tau_max: float = np.inf,
     batch_sum: bool = False,
     start: float = 1.0,
+    crossed: int = 1,
+    reach: float = np.inf,
 ) -> PlainWalk:
     """Walk through the triplets; ``W=None`` means the largest gradient norm so far."""
     b = 1 if method in ("sgd", "as-sgd") else batch_size
@@ -66,7 +74,13 @@ def plain_walk(
     walk = PlainWalk(M, M, [], [], [])
     for t in range(len(triplets) // b):
         total += M
-        A = [outer(X, triplet) for triplet in triplets[t * b : (t + 1) * b]]
+        batch = triplets[t * b : (t + 1) * b]
+        anchors = [batch[s : s + crossed**2] for s in range(0, b, crossed**2)]
+        A = [
+            brought_back(X, anchor, reach) * outer(X, triplet)
+            for anchor in anchors
+            for triplet in anchor
+        ]
         margins = [float(np.sum(M * a)) for a in A]
         slopes = [loss_slope(margin, L) for margin in margins]
         gradient = -sum(s * a for s, a in zip(slopes, A, strict=True)) / b

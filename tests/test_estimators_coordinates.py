@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
+from sklearn.neighbors import KNeighborsClassifier
 
 from calipers import TripletSGD
 from calipers.arrays import FloatArray
@@ -36,6 +37,24 @@ def test_features_have_unit_spread_and_constant_ones_stay() -> None:
     rows = np.column_stack([X, np.full(150, 7.0)])
     mapped = coordinates("features", RowsInMemory(rows, Y)).of(rows)
     np.testing.assert_allclose(mapped.std(axis=0), [1, 1, 1, 1, 0], atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["features", "classes"])
+def test_a_constant_feature_has_no_spread_by_rounding(kind: str) -> None:
+    """The deviation of equal numbers may be 6e-16, and a factor of 1e15 drown all others."""
+    rows = np.column_stack([X, np.full(150, 0.48)])
+    assert rows[:, 4].std() > 0.0
+    frame = coordinates(kind, RowsInMemory(rows, Y))
+    assert np.abs(cast(Any, frame.factors)).max() < 1e7
+    fitted = TripletSGD(start=cast(Any, kind), random_state=0).fit(rows, Y)
+    assert fitted.get_mahalanobis_matrix()[4, :4] == pytest.approx(0.0)
+    assert (
+        np.mean(
+            KNeighborsClassifier(3).fit(fitted.transform(rows), Y).predict(fitted.transform(rows))
+            == Y
+        )
+        > 0.95
+    )
 
 
 def test_classes_make_the_spread_within_them_round() -> None:

@@ -14,8 +14,9 @@ from sklearn.exceptions import NotFittedError
 
 from calipers import PAPER_SETTINGS, TripletSGD
 from calipers.arrays import FloatArray
+from calipers.estimators.defaults import Pace
 from calipers.evaluation import knn_error, knn_predict, split_error
-from calipers.triplets import CrossedTriplets, DrawnTriplets, RowsInMemory
+from calipers.triplets import CrossedTriplets, DrawnTriplets, RowsInMemory, each_far_row_once
 from plain import outer, plain_walk
 from walks import METHODS, assert_same_matrix
 
@@ -117,11 +118,11 @@ def test_more_rows_more_triplets(n_rows: int, d: int, n_triplets: int) -> None:
 @pytest.mark.parametrize(
     ("d", "n_triplets", "expected"),
     [
-        (48, 90_000, (180, 3, 25.0, 3.0)),
-        (49, 90_000, (1000, 5, 50.0, 6.0)),
-        (49, 5000, (125, 5, 6.25, 6.0)),
-        (49, 50, (25, 5, 1.25, 6.0)),
-        (49, 49, (10, 1, 1.0, 6.0)),  # too few for all of an anchor, in each of two stages
+        (48, 90_000, (180, 3, 25.0, 3.0, 2.0)),
+        (49, 90_000, (1000, 5, 50.0, 6.0, 2.0)),
+        (49, 5000, (125, 5, 6.25, 6.0, 2.0)),
+        (49, 50, (25, 5, 1.25, 6.0, 2.0)),
+        (49, 49, (10, 1, 1.0, 6.0, 2.0)),  # too few for all of an anchor, in each of two stages
     ],
 )
 def test_batches_and_steps_without_being_told(
@@ -131,12 +132,12 @@ def test_batches_and_steps_without_being_told(
     not_told = TripletSGD(n_triplets=n_triplets)
     assert not_told._pace(rows) == expected
     for told in (TripletSGD("mini-sgd"), TripletSGD("ha-sgd"), TripletSGD(batch_size=10)):
-        assert told.set_params(n_triplets=n_triplets)._pace(rows) == (10, 1, 1.0, 3.0)
-    assert TripletSGD("as-sgd")._pace(rows) == (1, 1, 1.0, 3.0)
-    assert TripletSGD(batch_size=100)._pace(rows) == (100, 1, 1.0, 3.0)
-    assert TripletSGD(learning_rate=0.5, smoothness=7.0)._pace(rows)[2:] == (0.5, 7.0)
+        assert told.set_params(n_triplets=n_triplets)._pace(rows) == Pace()
+    assert TripletSGD("as-sgd")._pace(rows) == Pace(1)
+    assert TripletSGD(batch_size=100)._pace(rows) == Pace(100)
+    assert TripletSGD(learning_rate=0.5, smoothness=7.0)._pace(rows)[2:4] == (0.5, 7.0)
     unlabelled = RowsInMemory(np.broadcast_to(0.0, (60, d)))
-    assert not_told._pace(unlabelled) == (10, 1, 1.0, 3.0)
+    assert not_told._pace(unlabelled) == Pace()
 
 
 def test_what_is_not_told_is_taken() -> None:
@@ -213,8 +214,18 @@ def test_the_default_is_the_plain_mini_sgd_of_all_triplets_of_an_anchor() -> Non
     streams = [np.random.default_rng(s) for s in np.random.SeedSequence(entropy).spawn(3)]
     source = CrossedTriplets(RowsInMemory(X, Y), 3600, n_neighbors=3, rng=streams[0])
     triplets = next(source.portions(3600))
+    once = each_far_row_once(triplets, 3)[:1000]
+    reach = 2.0 * np.median(np.linalg.norm(X[once[:, 0]] - X[once[:, 2]], axis=1))
     walk = plain_walk(
-        X, triplets, "mini-sgd", uniforms=np.zeros(20), batch_size=180, eta=25.0, L=3.0
+        X,
+        triplets,
+        "mini-sgd",
+        uniforms=np.zeros(20),
+        batch_size=180,
+        eta=25.0,
+        L=3.0,
+        crossed=3,
+        reach=reach,
     )
     assert fitted.n_updates_ == 20
     assert_same_matrix(fitted.get_mahalanobis_matrix(), walk.average)

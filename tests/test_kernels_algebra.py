@@ -42,6 +42,24 @@ def test_gather(dtype: type) -> None:
     np.testing.assert_array_equal(near, wide[triplets[:, 0]] - wide[triplets[:, 1]])
 
 
+@pytest.mark.parametrize("k", [1, 3])
+def test_far_rows_are_brought_back(k: int) -> None:
+    given = rows(12, 5)
+    far, near = (side.copy() for side in given)
+    far[:k] *= 10.0
+    near[:k] *= 10.0
+    lengths = np.sqrt(np.sum(far**2, axis=1).reshape(-1, k).mean(axis=1))
+    reach = float(np.median(lengths))
+    shorter = np.repeat(np.minimum(1.0, reach / np.maximum(lengths, 1e-9)), k)[:, None]
+    expected = far * shorter, near * shorter
+    algebra.shorten(far, near, k, reach)
+    np.testing.assert_allclose(far, expected[0], rtol=1e-12)
+    np.testing.assert_allclose(near, expected[1], rtol=1e-12)
+    assert 0 < np.count_nonzero(shorter < 1.0) < 12
+    algebra.shorten(far, near, k, np.inf)
+    np.testing.assert_allclose(far, expected[0], rtol=1e-12)
+
+
 @pytest.mark.parametrize(("n", "d"), SHAPES)
 def test_outer_norms(n: int, d: int) -> None:
     far, near = rows(n, d)

@@ -69,6 +69,20 @@ def test_crossed_rows_make_the_same_triplets(d: int, k: int, n_anchors: int, eta
     assert eta == 1.0 or d == 1 or solver.iterate.tally[0]["projections"] > 0
 
 
+@pytest.mark.parametrize("d", [1, 5, 42])
+def test_anchors_beyond_reach_are_brought_back(d: int) -> None:
+    """All differences of such an anchor by one factor; the others stay as they are."""
+    X, triplets = crossed_noise(d, 60, 3, seed=d)
+    settings = Settings("mini-sgd", batch_size=90, crossed=3, eta=5.0)
+    far = X[triplets[:, 0]] - X[triplets[:, 2]]
+    usual = float(np.median(np.sum(far**2, axis=1))) ** 0.5
+    free = assert_same_walk(X, triplets, settings)
+    solver = assert_same_walk(X, triplets, replace(settings, reach=usual))
+    assert np.linalg.norm(solver.average - free.average) > 1e-3 * np.linalg.norm(free.average)
+    wide, _ = walk_real(X, triplets, replace(settings, reach=100.0 * usual))
+    np.testing.assert_array_equal(wide.average, free.average)
+
+
 def test_crossed_rows_by_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chunks of a block hold whole anchors."""
     monkeypatch.setattr(solver_module, "WORTH_A_THREAD", 0)
@@ -89,6 +103,7 @@ VARIANTS = {
     "a tiny ball": Settings("", start=1e-6, R=1e-5),
     "batches of three": Settings("", batch_size=3),
     "batches larger than d": Settings("", batch_size=16),
+    "far rows brought back": Settings("", reach=1.2),
     "another seed": Settings("", seed=77),
 }
 

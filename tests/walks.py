@@ -62,6 +62,7 @@ class Settings:
     tau_max: float = np.inf
     batch_sum: bool = False
     start: float = 1.0
+    reach: float = np.inf
     seed: int = 1
 
     @property
@@ -75,6 +76,7 @@ class Settings:
             "radius": self.R,
             "longest": self.tau_max,
             "sum_over_batch": self.batch_sum,
+            "reach": self.reach,
         }
         if self.method not in ("sgd", "as-sgd"):
             parts |= {"batch_size": self.batch_size, "crossed": self.crossed}
@@ -111,7 +113,7 @@ def walk_real(
 def walk_plain(X: FloatArray, triplets: IndexArray, settings: Settings) -> PlainWalk:
     n = len(triplets) // settings.size
     numbers = asdict(settings)
-    seed, method, _ = (numbers.pop(name) for name in ("seed", "method", "crossed"))
+    seed, method = numbers.pop("seed"), numbers.pop("method")
     uniforms = np.random.default_rng(seed).random(n)
     picks = np.random.default_rng(seed + 1).integers(settings.size, size=n)
     with single_threaded_blas():

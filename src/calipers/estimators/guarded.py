@@ -11,7 +11,7 @@ import numpy as np
 from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators import guard
 from calipers.estimators.blend import MEANS, Blend, Shares, covariance
-from calipers.estimators.coordinates import Coordinates, coordinates
+from calipers.estimators.coordinates import SURE, Coordinates, coordinates
 from calipers.estimators.from_triplets import TripletLearner
 from calipers.estimators.stages import Staged
 from calipers.metric import factor
@@ -24,8 +24,8 @@ else:
     _Learner = object
 
 MANY = 20  # neighbours to learn from for the mean of metrics
-LEAD = 1.0  # standard errors by which another must be better than what is preferred,
-LEAD_OF_PART = 4.0  # and a mean than the metric alone, where only a part of the rows is asked
+LEAD = 1.0  # standard errors by which a metric alone must be better than the mean,
+LEAD_IN_PART = 4.0  # or the mean than it, where only a part of the rows is asked
 
 
 class Advice(NamedTuple):
@@ -79,7 +79,7 @@ class GuardedLearner(_Learner):
             return Advice()
         given, *learned = strangers
         chosen = _chosen(learned, is_part=is_part)
-        if not guard.fewer(given, learned[chosen], by=-LEAD):
+        if not guard.fewer(given, learned[chosen], by=-SURE):
             return Advice(self._blends(X, y, others)[chosen - 1] if chosen else None)
         return Advice(
             harm=f"Of the rows nearest to {len(given)} that were held out, "
@@ -140,5 +140,5 @@ def _chosen(learned: Sequence[guard.Strangers], *, is_part: bool) -> int:
         return 0
     mean = 1 + int(np.argmin([strangers.sum() for strangers in learned[1:]]))
     if is_part:
-        return mean if guard.fewer(learned[mean], learned[0], by=LEAD_OF_PART) else 0
+        return mean if guard.fewer(learned[mean], learned[0], by=LEAD_IN_PART) else 0
     return 0 if guard.fewer(learned[0], learned[mean], by=LEAD) else mean
