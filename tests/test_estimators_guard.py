@@ -296,6 +296,30 @@ def test_what_is_clearly_better(
     np.testing.assert_allclose(M, mean, rtol=1e-9)
 
 
+def test_means_are_of_all_folds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Metrics of many neighbours count together as much as one would."""
+    strangers = guard.held_out
+
+    def easy(learn: guard.Learner, X: FloatArray, labels: IndexArray) -> Any:
+        found = strangers(learn, X, labels)
+        assert found is not None
+        return answers(90, 40, 38, 39)(lambda X, y, seed: found[1:], X, labels)
+
+    monkeypatch.setattr(guard, "held_out", easy)
+    model = TripletSGD(n_triplets=900, start="features", random_state=0)
+    M = model.fit(ROWS, LABELS).get_mahalanobis_matrix()
+    few = clone(model).set_params(guard=False).fit(ROWS, LABELS)
+    settings = {"guard": False, "n_neighbors": 20, "n_triplets": 300}
+    folds = guard._dealt(LABELS)
+    many = [
+        clone(few)
+        .set_params(**settings, random_state=fold)
+        .fit(ROWS[folds != fold], LABELS[folds != fold])
+        for fold in range(3)
+    ]
+    np.testing.assert_allclose(M, blended(ROWS, LABELS, few, many, MEANS[0], "features"), rtol=1e-9)
+
+
 def test_the_guard_does_not_change_what_is_learned() -> None:
     X, y = load_wine(return_X_y=True)
     settings: dict[str, Any] = {"n_triplets": 3000, "n_neighbors": 3}

@@ -83,7 +83,8 @@ class TripletSGD(StreamLearner, GuardedLearner, TripletLearner[Staged]):
     scale : {"triplets", "none"}, default="triplets"
         Units in which the margin is 1. "triplets" measures X by the median length of the
         far differences, so that the result does not depend on the scale of X; "none"
-        takes X as it is.
+        takes X as it is. Where `method` is "auto" and `batch_size` None, rows whose far rows are
+        more than twice as far away are brought back to that, lest they lead.
     gradient_bound : {"triplet", "batch", "bound", "running"}, default="triplet"
         How HA-SGD estimates the largest gradient norm (W): from single triplets, from
         batches, from a bound that holds for every metric, or as the largest so far.
@@ -114,12 +115,13 @@ class TripletSGD(StreamLearner, GuardedLearner, TripletLearner[Staged]):
         With 50 to 1,000 labelled rows (beyond 48 features to 300), and with more if an eighth of
         them (a quarter) is taken for another class by its three nearest to begin with, see what
         learning is worth: two thirds of the rows, of 3,000 at most, are learned from with a third
-        of the triplets, and the rest is asked. Where `n_neighbors` is None they are also learned
-        from with 20 neighbours, and ``components_`` is the mean of the metric of all rows (0.45),
-        those of 20 neighbours (0.45) and the start (0.1), unless clearly fewer of the rows asked
-        are mistaken without these; with more than 3,000 rows, only if clearly fewer are mistaken
-        with them. If fewer are mistaken without any metric, ``components_`` is the identity, and
-        ``notes_`` says so. Not with `n_components`.
+        of the triplets, and the rest is asked how many of the rows around it are of its class.
+        Where `n_neighbors` is None they are also learned from with 20 neighbours, and
+        ``components_`` is the mean of the metric of all rows, those of 20 neighbours, the start
+        and, if that is better, the inverse of the covariance within classes; with more than 3,000
+        rows, only if this is clearly better than the metric alone. Unless the result is clearly
+        better than no metric, ``components_`` is the identity, and ``notes_`` says so. Not with
+        `n_components`.
     random_state : int, RandomState instance or None, default=None
         Seeds three independent streams: triplets, acceptance, choice within a batch.
 
