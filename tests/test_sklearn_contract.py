@@ -154,7 +154,7 @@ def neighbours_score(metric: Any, X: Any, y: Any) -> float:
 
 def test_scoring_monitor_sees_the_metric_as_it_grows() -> None:
     monitor = ScoringMonitor(scoring={"accuracy": neighbours_score})
-    fitted = small(n_triplets=1000, batch_size=10).set_callbacks(monitor).fit(X, Y)
+    fitted = small(n_triplets=1000, batch_size=10, guard=False).set_callbacks(monitor).fit(X, Y)
     rows = monitor.get_logs().data
     assert len(rows) == 101  # a row for each of 100 portions and one for the whole
     assert rows[-1]["accuracy"] == neighbours_score(fitted, X, Y)
