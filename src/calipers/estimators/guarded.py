@@ -90,22 +90,16 @@ class GuardedLearner(_Learner):
 
     def _blends(self, X: FloatArray, y: IndexArray, many: list[FloatArray]) -> list[Blend]:
         """The means that are tried, of a metric of these rows and those of many neighbours."""
-        rows, eye = RowsInMemory(X, y), np.eye(X.shape[1])
+        rows, eye, C = RowsInMemory(X, y), np.eye(X.shape[1]), covariance(X)
         start, classes = (
             coordinates(kind, rows).pull_back(eye) for kind in (self.start_, "classes")
         )
-        return [
-            Blend(
-                covariance(X),
-                shares.few,
-                [
-                    *((shares.many / len(many), each) for each in many),
-                    (shares.start, start),
-                    *([(shares.classes, classes)] if shares.classes else []),
-                ],
-            )
-            for shares in self._of_means
-        ]
+        blends = []
+        for shares in self._of_means:
+            others = [(shares.many / len(many), each) for each in many]
+            others += [(shares.start, start), (shares.classes, classes)]
+            blends.append(Blend(C, shares.few, [other for other in others if other[0] > 0.0]))
+        return blends
 
     @abstractmethod
     def _tried(
