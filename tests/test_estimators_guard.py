@@ -30,25 +30,29 @@ def _keep(X: FloatArray, y: IndexArray, seed: int) -> list[FloatArray]:
 
 def test_strangers_are_seen() -> None:
     one_feature = np.array([[1.0, 0.0], [0.0, 0.0]])
-    strangers = guard.held_out(lambda X, y, seed: [one_feature, np.eye(2)], ROWS, LABELS)
-    assert strangers is not None
-    given, collapsed, kept = strangers
-    assert not given.any()
-    assert not kept.any()
-    assert 0.4 < collapsed.mean() < 0.6  # of two heaps in one
-    assert guard.fewer(given, collapsed, by=1.0)
-    assert not guard.fewer(collapsed, given, by=0.0)
+    answers = guard.held_out(lambda X, y, seed: [one_feature, np.eye(2)], ROWS, LABELS)
+    assert answers is not None
+    given, collapsed, kept = answers
+    for seen in (*given, *kept):
+        assert not seen.any()
+    for seen in collapsed:
+        assert 0.4 < seen.mean() < 0.6  # of two heaps in one
+    assert guard.is_better(kept, given)
+    assert guard.is_better(given, collapsed)
+    assert not guard.is_better(collapsed, given)
 
 
 def test_the_nearest_count_most() -> None:
-    """Of 15: the r-th nearest of those that are not asked counts 1/r."""
+    """Of 15: the r-th nearest of those that are not asked counts 1/r; three of them vote."""
     X, labels = np.arange(60.0)[:, None], np.zeros(60, dtype=np.intp)
-    labels[[3, 5]] = 1, 2
+    labels[[1, 3, 5]] = 1, 1, 2
     asked = np.zeros(60, dtype=np.bool_)
     asked[[0, 1, 59]] = True
     whole = sum(1.0 / r for r in range(1, 16))
-    expected = [(1 / 2 + 1 / 4) / whole, (1 / 2 + 1 / 4) / whole, 0.0]
-    np.testing.assert_allclose(guard._strangers(X, labels, asked), expected)
+    expected = [(1 / 2 + 1 / 4) / whole, (whole - 1 / 2) / whole, 0.0]
+    strangers, mistaken = guard._answers(X, labels, asked)
+    np.testing.assert_allclose(strangers, expected)
+    np.testing.assert_array_equal(mistaken, [False, True, False])
 
 
 @pytest.mark.parametrize(
@@ -86,19 +90,40 @@ def test_too_few_rows_are_not_asked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("n", "d", "doubt", "expected"),
+    ("n", "d", "doubt", "others", "expected"),
     [
-        (1000, 48, 0.0, True),
-        (1001, 48, 0.124, False),
-        (1001, 48, 0.125, True),
-        (49, 48, 1.0, False),
-        (300, 49, 0.0, True),
-        (301, 49, 0.249, False),
-        (10**6, 49, 0.25, True),
+        (1000, 48, 0.0, 0.9, True),
+        (1001, 48, 0.124, 0.9, False),
+        (1001, 48, 0.125, 0.9, True),
+        (49, 48, 1.0, 0.9, False),
+        (300, 49, 0.0, 0.9, True),
+        (301, 49, 0.249, 0.9, False),
+        (10**6, 49, 0.25, 0.9, True),
+        (1001, 48, 0.124, 0.5, False),
+        (1001, 48, 0.124, 0.49, True),  # a quarter of the smaller class
+        (1001, 48, 0.009, 0.04, False),
+        (1001, 48, 0.01, 0.04, True),
+        (1001, 49, 0.019, 0.04, False),
+        (1001, 49, 0.02, 0.04, True),
     ],
 )
-def test_many_rows_are_asked_in_doubt_only(n: int, d: int, doubt: float, expected: bool) -> None:
-    assert guard.is_asked(n, d, doubt) == expected
+def test_many_rows_are_asked_in_doubt_only(
+    n: int, d: int, doubt: float, others: float, expected: bool
+) -> None:
+    assert guard.is_asked(n, d, doubt, others=others) == expected
+
+
+def test_of_few_others_few_that_are_mistaken_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tenth of the rows is of other classes, and half of that tenth is where it should not be."""
+    labels = np.repeat([0, 1], [1080, 120])
+    X = RNG.standard_normal((1200, 2)) + 20.0 * np.isin(np.arange(1200), range(1140, 1200))[:, None]
+    asked: list[object] = []
+    monkeypatch.setattr(guard, "held_out", lambda learn, X, labels: asked.append(X))
+    TripletSGD(n_triplets=500, random_state=0).fit(X, labels)
+    assert asked
+    asked.clear()
+    TripletSGD(n_triplets=500, random_state=0).fit(X, (X[:, 0] > 10.0).astype(int))
+    assert not asked
 
 
 def test_doubt_about_a_start_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +157,7 @@ def test_of_many_rows_some_are_asked_and_fewer_folds(monkeypatch: pytest.MonkeyP
     wrong = guard.held_out(learn, some, labels)
     assert wrong is not None
     assert len(sizes) == 2
-    assert [len(of_one) for of_one in wrong] == [400 - sum(sizes)] * 2
+    assert [len(seen) for of_one in wrong for seen in of_one] == [400 - sum(sizes)] * 4
     assert 130 <= min(sizes) <= max(sizes) <= 136
 
 
@@ -150,7 +175,7 @@ def test_what_cannot_be_learned_says_nothing() -> None:
 
 
 def answers(*wrong: int | range) -> Any:
-    """In place of `guard.held_out`: so many of 240 rows, or these, see but strangers.
+    """In place of `guard.held_out`: so many of 240 rows, or these, see but strangers, and err.
 
     As given, then as learned; what is to be learned is learned from all rows.
     """
@@ -158,7 +183,8 @@ def answers(*wrong: int | range) -> Any:
 
     def held_out(learn: guard.Learner, X: FloatArray, labels: IndexArray) -> Any:
         maps = learn(X, labels, 0)
-        return [np.isin(np.arange(240), each) for each in rows[: 1 + len(maps)]]
+        wrong = [np.isin(np.arange(240), each) for each in rows[: 1 + len(maps)]]
+        return [guard.Answers(each.astype(np.float64), each) for each in wrong]
 
     return held_out
 
@@ -198,9 +224,9 @@ def test_an_estimator_that_does_harm_stays_euclidean(monkeypatch: pytest.MonkeyP
     fitted = noise()
     np.testing.assert_array_equal(fitted.get_mahalanobis_matrix(), np.eye(2))
     (note,) = (note for note in fitted.notes_ if "Euclidean" in note)
-    assert "nearest to 240 that were held out" in note
-    assert "12.5% are of another class" in note  # 30: a mean is not taken
+    assert "Of 240 rows that were held out, 12.5% are taken" in note  # 30: a mean is not taken
     assert "4.2% without" in note
+    assert "(nearer ones count more) 12.5% and 4.2% are of another" in note
     assert "guard=False" in note
     assert np.any(noise(guard=False).get_mahalanobis_matrix() != np.eye(2))
     assert fitted.fit_triplets(ROWS, [[0, 4, 1]] * 30).get_mahalanobis_matrix()[0, 1] != 0.0
@@ -296,12 +322,33 @@ def test_what_is_clearly_better(
     np.testing.assert_allclose(M, mean, rtol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("given", "learned", "expected"),
+    [
+        (40, 40, True),
+        (range(50), range(50, 100), False),  # others, as many
+        (range(50), range(50, 93), True),
+        (range(50), range(50, 96), False),
+    ],
+)
+def test_votes_must_be_better_too(given: Any, learned: Any, expected: bool) -> None:
+    """By half a standard error, whatever the rows around say; not where nothing changes."""
+    few, many = np.zeros(240), np.ones(240)
+    before, after = (
+        np.isin(np.arange(240), range(each) if isinstance(each, int) else each)
+        for each in (given, learned)
+    )
+    is_better = guard.is_better(guard.Answers(few, after), guard.Answers(many, before))
+    assert is_better == expected
+    assert not guard.is_better(guard.Answers(many, after), guard.Answers(few, before))
+
+
 def test_means_are_of_all_folds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Metrics of many neighbours count together as much as one would."""
-    strangers = guard.held_out
+    held_out = guard.held_out
 
     def easy(learn: guard.Learner, X: FloatArray, labels: IndexArray) -> Any:
-        found = strangers(learn, X, labels)
+        found = held_out(learn, X, labels)
         assert found is not None
         return answers(90, 40, 38, 39)(lambda X, y, seed: found[1:], X, labels)
 

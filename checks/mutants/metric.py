@@ -106,9 +106,9 @@ METRIC: tuple[Mutant, ...] = (
         tests("estimators_guard", "clearly_better"),
     ),
     Mutant(
-        "estimators/guarded.py",
-        "by=-SURE",
-        "by=SURE",
+        "estimators/guard.py",
+        "by=-SURE)",
+        "by=SURE)",
         "none must be clearly better than a metric",
         tests("estimators_guard", "clearly_better"),
     ),
@@ -154,5 +154,27 @@ METRIC: tuple[Mutant, ...] = (
         "reach: float = inf",
         "rows far away lead",
         tests("estimators_reach", "spoil"),
+    ),
+    # whether learning helps
+    Mutant(
+        "estimators/guard.py",
+        "by=-SURE_OF_VOTES)",
+        "by=SURE_OF_VOTES)",
+        "more may be taken for another class under a metric than without",
+        tests("estimators_guard", "votes_must"),
+    ),
+    Mutant(
+        "estimators/guard.py",
+        "    doubtful *= min(1.0, OF_OTHERS * others)\n",
+        "",
+        "small classes that are all mistaken are no cause for doubt",
+        tests("estimators_guard", "in_doubt_only"),
+    ),
+    Mutant(
+        "estimators/guarded.py",
+        "self._doubt, others=others",
+        "self._doubt",
+        "the guard is not told how large the largest class is",
+        tests("estimators_guard", "of_few_others"),
     ),
 )

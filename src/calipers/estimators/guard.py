@@ -6,26 +6,34 @@ On few rows, or where labels are mostly noise, a learned metric may be worse tha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.estimators.coordinates import Coordinates, mistaken
+from calipers.estimators.coordinates import VOTES, Coordinates, mistaken
 from calipers.estimators.defaults import CHEAP
 from calipers.triplets import Rows, RowsInMemory, n_usable, nearest_same_and_other, usable
+from calipers.votes import winners
 
 FEWEST_ROWS = 50  # fewer say too little
 FEW_ROWS, FEW_ROWS_WIDE = 1000, 300  # so many are always asked (beyond CHEAP features),
-DOUBTFUL, DOUBTFUL_WIDE = 1 / 8, 1 / 4  # more only if such a share is mistaken to begin with
+DOUBTFUL, DOUBTFUL_WIDE = 1 / 8, 1 / 4  # more only if such a share is mistaken to begin with,
+OF_OTHERS = 2  # or so many times that share of the rows that are not of the largest class
 MOST_ROWS = 3000  # of more rows, these are taken evenly
 ENOUGH = 600  # rows that were asked
 N_FOLDS = 3
 N_NEAREST = 15  # rows that are looked at around one that is asked; the nearest count most
 
-Strangers: TypeAlias = FloatArray
-"""For each row that is asked, the share of its nearest rows that are of another class."""
+SURE, SURE_OF_VOTES = 1.5, 0.5  # standard errors by which a metric must be better than none
+
+
+class Answers(NamedTuple):
+    """What each row that is asked says of a metric."""
+
+    strangers: FloatArray  # share of its nearest rows that are of another class
+    mistaken: npt.NDArray[np.bool_]  # whether it is taken for another by `VOTES` of them
 
 
 class Learner(Protocol):
@@ -36,18 +44,24 @@ class Learner(Protocol):
         ...
 
 
-def is_asked(n_rows: int, n_features: int, doubt: float) -> bool:
+def is_asked(n_rows: int, n_features: int, doubt: float, *, others: float = 1.0) -> bool:
     """Whether to hold rows out, where a share of them is mistaken before anything is learned.
+
+    The share of others, that are not of the largest class, is what could be mistaken at all: where
+    they are few, few mistakes are many.
 
     >>> [is_asked(n, 16, doubt=0.2) for n in (49, 500, 5000)]
     [False, True, True]
     >>> is_asked(5000, 16, doubt=0.1), is_asked(5000, 100, doubt=0.2)
     (False, False)
+    >>> is_asked(5000, 16, doubt=0.1, others=0.2)
+    True
     """
     if n_features <= CHEAP:
         few, doubtful = FEW_ROWS, DOUBTFUL
     else:
         few, doubtful = FEW_ROWS_WIDE, DOUBTFUL_WIDE
+    doubtful *= min(1.0, OF_OTHERS * others)
     return n_rows >= FEWEST_ROWS and (n_rows <= few or doubt >= doubtful)
 
 
@@ -62,7 +76,7 @@ def doubt_about(rows: Rows, coordinates: Coordinates) -> float:
     return float(mistaken(some, anchors).mean())
 
 
-def fewer(one: Strangers, other: Strangers, *, by: float) -> bool:
+def fewer(one: npt.NDArray[Any], other: npt.NDArray[Any], *, by: float) -> bool:
     """Whether one has fewer, by more than so many standard errors of the difference.
 
     >>> few, many = np.arange(100) < 10, np.arange(100) < 14
@@ -73,6 +87,18 @@ def fewer(one: Strangers, other: Strangers, *, by: float) -> bool:
     return bool(differences.sum() > by * np.sqrt(np.sum(differences**2)))
 
 
+def is_better(learned: Answers, given: Answers) -> bool:
+    """Whether a metric is clearly better than none, or both are the same to all rows.
+
+    The rows around those asked say more; the votes of three are what counts in the end, and say
+    something else where classes are of unlike sizes.
+    """
+    return not (
+        fewer(given.strangers, learned.strangers, by=-SURE)
+        or fewer(given.mistaken, learned.mistaken, by=-SURE_OF_VOTES)
+    )
+
+
 def some_of(rows: Rows) -> tuple[FloatArray, IndexArray]:
     """Rows to learn from and to ask, and their labels; of small classes none might stay."""
     numbers = _some(rows)
@@ -81,8 +107,8 @@ def some_of(rows: Rows) -> tuple[FloatArray, IndexArray]:
     return rows.take(numbers[kept]).astype(np.float64), labels[kept]
 
 
-def held_out(learn: Learner, X: FloatArray, labels: IndexArray) -> list[Strangers] | None:
-    """Strangers among rows as they are given, and under metrics learned from the others.
+def held_out(learn: Learner, X: FloatArray, labels: IndexArray) -> list[Answers] | None:
+    """What rows say as they are given, and under metrics learned from the others.
 
     None where the rows cannot say: they are too few, such that nothing can be learned from a part
     of them, or nobody waits for it.
@@ -90,7 +116,7 @@ def held_out(learn: Learner, X: FloatArray, labels: IndexArray) -> list[Stranger
     if len(X) < FEWEST_ROWS:
         return None
     folds = _dealt(labels)
-    answers: list[list[Strangers]] = []
+    answers: list[list[Answers]] = []
     for fold in range(min(N_FOLDS, -(-N_FOLDS * ENOUGH // len(X)))):
         asked = folds == fold
         try:
@@ -99,8 +125,11 @@ def held_out(learn: Learner, X: FloatArray, labels: IndexArray) -> list[Stranger
             return None
         if not maps:
             return None
-        answers.append([_strangers(X @ L.T, labels, asked) for L in (np.eye(X.shape[1]), *maps)])
-    return [np.concatenate(of_one) for of_one in zip(*answers, strict=True)]
+        answers.append([_answers(X @ L.T, labels, asked) for L in (np.eye(X.shape[1]), *maps)])
+    return [
+        Answers(*map(np.concatenate, zip(*of_one, strict=True)))
+        for of_one in zip(*answers, strict=True)
+    ]
 
 
 def _some(rows: Rows) -> IndexArray:
@@ -109,16 +138,14 @@ def _some(rows: Rows) -> IndexArray:
     return np.linspace(0, n - 1, min(n, MOST_ROWS)).astype(np.intp)
 
 
-def _strangers(X: FloatArray, labels: IndexArray, asked: npt.NDArray[np.bool_]) -> Strangers:
-    """Of those not asked, around each one that is; the r-th nearest counts 1/r.
-
-    That says more than the votes of three, which only change where a majority does.
-    """
+def _answers(X: FloatArray, labels: IndexArray, asked: npt.NDArray[np.bool_]) -> Answers:
+    """Of those that are not asked around each one that is; the r-th nearest counts 1/r."""
     anchors = np.flatnonzero(asked)
     sides = asked.astype(np.intp)
     _, near = nearest_same_and_other(X, sides, anchors, n_same=0, n_other=N_NEAREST)
     weights = 1.0 / np.arange(1.0, N_NEAREST + 1.0)
-    return np.asarray((labels[near] != labels[anchors, None]) @ (weights / weights.sum()))
+    strangers = (labels[near] != labels[anchors, None]) @ (weights / weights.sum())
+    return Answers(strangers, winners(labels[near[:, :VOTES]]) != labels[anchors])
 
 
 def _dealt(labels: IndexArray) -> npt.NDArray[np.intp]:

@@ -11,7 +11,7 @@ import numpy as np
 from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators import guard
 from calipers.estimators.blend import MEANS, Blend, Shares, covariance
-from calipers.estimators.coordinates import SURE, Coordinates, coordinates
+from calipers.estimators.coordinates import Coordinates, coordinates
 from calipers.estimators.from_triplets import TripletLearner
 from calipers.estimators.stages import Staged
 from calipers.metric import factor
@@ -51,7 +51,8 @@ class GuardedLearner(_Learner):
             return
         if self.start != "auto":
             self._doubt = guard.doubt_about(rows, self._coordinates)
-        if guard.is_asked(*rows.shape, self._doubt):
+        others = 1.0 - rows.class_sizes.max() / rows.shape[0]
+        if guard.is_asked(*rows.shape, self._doubt, others=others):
             self._advice = self._asked(
                 *guard.some_of(rows), is_part=rows.shape[0] > guard.MOST_ROWS
             )
@@ -74,18 +75,21 @@ class GuardedLearner(_Learner):
             blends = self._blends(X, y, others[-1:])
             return [few, *(factor(blend.of(few.T @ few)) for blend in blends)]
 
-        strangers = guard.held_out(learn, X, y)
-        if strangers is None:
+        answers = guard.held_out(learn, X, y)
+        if answers is None:
             return Advice()
-        given, *learned = strangers
-        chosen = _chosen(learned, is_part=is_part)
-        if not guard.fewer(given, learned[chosen], by=-SURE):
+        given, *learned = answers
+        chosen = _chosen([each.strangers for each in learned], is_part=is_part)
+        best = learned[chosen]
+        if guard.is_better(best, given):
             return Advice(self._blends(X, y, others)[chosen - 1] if chosen else None)
         return Advice(
-            harm=f"Of the rows nearest to {len(given)} that were held out, "
-            f"{learned[chosen].mean():.1%} are of another class under a metric learned from the "
-            f"rest, and {given.mean():.1%} without (nearer ones count more), which is not clearly "
-            "better: the metric is Euclidean (guard=False takes the learned one)."
+            harm=f"Of {len(given.mistaken)} rows that were held out, {best.mistaken.mean():.1%} "
+            "are taken for another class under a metric learned from the rest, and "
+            f"{given.mistaken.mean():.1%} without; of the rows around them (nearer ones count "
+            f"more) {best.strangers.mean():.1%} and {given.strangers.mean():.1%} are of another "
+            "class. That is not clearly better: the metric is Euclidean (guard=False takes the "
+            "learned one)."
         )
 
     def _blends(self, X: FloatArray, y: IndexArray, many: list[FloatArray]) -> list[Blend]:
@@ -124,11 +128,11 @@ class GuardedLearner(_Learner):
         return self
 
 
-def _chosen(learned: Sequence[guard.Strangers], *, is_part: bool) -> int:
+def _chosen(learned: Sequence[FloatArray], *, is_part: bool) -> int:
     """Which is best of a metric learned from few neighbours (0) and its means (1, ...).
 
-    The mean is preferred; in a part of the rows, where neighbours are farther apart and means
-    better than in all, the metric alone is.
+    By the strangers around rows that are asked. The mean is preferred; in a part of the rows,
+    where neighbours are farther apart and means better than in all, the metric alone is.
     """
     if len(learned) == 1:
         return 0
