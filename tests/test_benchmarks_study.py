@@ -169,10 +169,24 @@ def test_the_default_is_compared_with_no_metric_set_by_set() -> None:
 
 def test_a_table_of_text_is_read_without_rows_of_missing_values(tmp_path: Path) -> None:
     file = tmp_path / "try.dat"
-    file.write_text("1, 2.5, yes \n<null>, 3, no\n4, ?, no\n5, 6, no\n")
+    file.write_text("1, 2.5, b, yes \n<null>, 3, b, no\n4, ?, c, no\n\n5, 6, a, no\n")
     table = keel.read(file)
-    np.testing.assert_array_equal(table.X, [[1.0, 2.5], [5.0, 6.0]])
+    np.testing.assert_array_equal(table.X, [[1.0, 2.5, 0.0, 1.0], [5.0, 6.0, 1.0, 0.0]])
     np.testing.assert_array_equal(table.y, [1, 0])
-    file.write_text("a, b, yes\n")
-    with pytest.raises(DatasetError, match=r"try\.dat has no row of numbers"):
+    file.write_text("?, b, yes\n")
+    with pytest.raises(DatasetError, match=r"try\.dat has no row of values"):
         keel.read(file)
+
+
+def test_tables_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keel, "PACKAGE", "no_such_package")
+    assert keel.names() == ()
+    monkeypatch.setattr(keel, "folder", lambda: tmp_path)
+    for name, kind in (("one", "balanced"), ("two", "imbalanced"), ("two", "balanced")):
+        file = tmp_path / kind / "raw" / f"{name}.dat"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("1, a\n2, b\n")
+    assert keel.names() == ("one", "two")
+    assert len(keel.load("two").y) == 2
+    with pytest.raises(DatasetError, match="has no table 'three', only one, two"):
+        keel.load("three")
