@@ -50,19 +50,8 @@ CROSSED = ("start", "n_stages")
 
 COMPARED = (
     *("wine", "iris", "digits", "breast_cancer", "semeion", "dna", "tdt30", "letter", "connect4"),
-    *(
-        "vehicle",
-        "segment",
-        "satimage",
-        "vowel",
-        "wdbc",
-        "sonar",
-        "heart",
-        "pima",
-        "phoneme",
-        "ring",
-    ),
-    *("ionosphere", "australian", "spambase", "optdigits", "movement_libras"),
+    *("vehicle", "segment", "satimage", "vowel", "wdbc", "sonar", "heart", "pima", "phoneme"),
+    *("ring", "ionosphere", "australian", "spambase", "optdigits", "movement_libras"),
 )
 """Data sets on which choices are compared."""
 
