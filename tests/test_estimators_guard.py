@@ -323,24 +323,26 @@ def test_what_is_clearly_better(
 
 
 @pytest.mark.parametrize(
-    ("given", "learned", "expected"),
+    ("learned", "by_votes", "by_strangers"),
     [
-        (40, 40, True),
-        (range(50), range(50, 100), False),  # others, as many
-        (range(50), range(50, 93), True),
-        (range(50), range(50, 96), False),
+        (range(50), True, True),  # nothing changes
+        (range(50, 100), False, False),  # others, as many
+        (range(50, 96), False, False),
+        (range(50, 93), True, False),
+        (range(50, 87), True, False),
+        (range(50, 85), True, True),
     ],
 )
-def test_votes_must_be_better_too(given: Any, learned: Any, expected: bool) -> None:
-    """By half a standard error, whatever the rows around say; not where nothing changes."""
+def test_both_must_be_better(learned: range, by_votes: bool, by_strangers: bool) -> None:
+    """The votes by half a standard error, the rows around by 1.5, whatever the other says."""
     few, many = np.zeros(240), np.ones(240)
-    before, after = (
-        np.isin(np.arange(240), range(each) if isinstance(each, int) else each)
-        for each in (given, learned)
-    )
-    is_better = guard.is_better(guard.Answers(few, after), guard.Answers(many, before))
-    assert is_better == expected
+    before, after = (np.isin(np.arange(240), each) for each in (range(50), learned))
+    assert guard.is_better(guard.Answers(few, after), guard.Answers(many, before)) == by_votes
     assert not guard.is_better(guard.Answers(many, after), guard.Answers(few, before))
+    none, all_ = few.astype(np.bool_), many.astype(np.bool_)
+    around, around_before = after.astype(np.float64), before.astype(np.float64)
+    is_better = guard.is_better(guard.Answers(around, none), guard.Answers(around_before, all_))
+    assert is_better == by_strangers
 
 
 def test_means_are_of_all_folds(monkeypatch: pytest.MonkeyPatch) -> None:

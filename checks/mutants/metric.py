@@ -110,7 +110,7 @@ METRIC: tuple[Mutant, ...] = (
         "by=-SURE)",
         "by=SURE)",
         "none must be clearly better than a metric",
-        tests("estimators_guard", "clearly_better"),
+        tests("estimators_guard", "both_must"),
     ),
     Mutant(
         "estimators/guarded.py",
@@ -161,7 +161,7 @@ METRIC: tuple[Mutant, ...] = (
         "by=-SURE_OF_VOTES)",
         "by=SURE_OF_VOTES)",
         "more may be taken for another class under a metric than without",
-        tests("estimators_guard", "votes_must"),
+        tests("estimators_guard", "both_must"),
     ),
     Mutant(
         "estimators/guard.py",
