@@ -103,6 +103,20 @@ def test_wine_is_not_measured_by_proline_alone() -> None:
     assert best_coordinates(RowsInMemory(rows, labels))[0].kind == "classes"
 
 
+@pytest.mark.parametrize("kind", ["features", "classes"])
+def test_units_of_features_do_not_matter(kind: Any) -> None:
+    """However unlike they are; with powers of two all else is the same to the last bit."""
+    X, y = load_wine(return_X_y=True)
+    units = np.ldexp(1.0, np.random.default_rng(0).permutation(np.arange(-36, 42, 6)))
+    usual = TripletSGD(start=kind, **SETTINGS).fit(X, y)
+    unlike = TripletSGD(start=kind, **SETTINGS).fit(X * units, y)
+    assert unlike.n_updates_ == usual.n_updates_
+    pairs = np.stack([X[:-1], X[1:]], axis=1)
+    np.testing.assert_allclose(
+        unlike.pair_distance(pairs * units), usual.pair_distance(pairs), rtol=1e-6
+    )
+
+
 def test_what_is_not_clearly_better_is_not_taken() -> None:
     """All coordinates of pure noise are as good; the rows stay as they are, mostly."""
     kinds = []

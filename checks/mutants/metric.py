@@ -177,4 +177,19 @@ METRIC: tuple[Mutant, ...] = (
         "the guard is not told how large the largest class is",
         tests("estimators_guard", "of_few_others"),
     ),
+    # units of features
+    Mutant(
+        "metric.py",
+        "_GRADED = 1e8",
+        "_GRADED = 1e300",
+        "features of small units drown in the rounding of the largest",
+        tests("metric", "keep_their_digits"),
+    ),
+    Mutant(
+        "metric.py",
+        "values[0] < -_ROUNDING * values[-1]",
+        "values[0] < -np.inf",
+        "rounding is taken for a feature of small units",
+        tests("metric", "rounding_is_no_feature"),
+    ),
 )

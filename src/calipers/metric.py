@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import eigh
+from scipy.linalg import eigh, lapack
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from calipers.files import Contents
 
 _SMALLEST_SQUARE = 1e-290  # below, squares lose digits
+_GRADED = 1e8  # ratio of squared units beyond which half the digits of a feature are lost
+_ROUNDING = 1e-8  # share of the largest eigenvalue that may be below zero by rounding
 
 
 def factor(M: FloatArray, n_components: int | None = None) -> FloatArray:
@@ -44,14 +46,41 @@ def factor(M: FloatArray, n_components: int | None = None) -> FloatArray:
             "take shorter steps."
         )
     with single_threaded_blas():
-        try:
-            values, vectors = eigh(M)
-        except np.linalg.LinAlgError:
-            values, vectors = eigh(M, driver="ev")  # slower, converges where the other did not
-    kept = slice(None, None, -1) if n_components is None else slice(-1, -1 - n_components, -1)
-    values, rows = np.maximum(values[kept], 0.0), vectors.T[kept]
+        rows = _scaled_vectors(M)
+    rows = rows[::-1] if n_components is None else rows[: -1 - n_components : -1]
     largest = np.take_along_axis(rows, np.abs(rows).argmax(axis=1)[:, None], axis=1)
-    return np.asarray(rows * np.where(largest < 0, -1.0, 1.0) * np.sqrt(values)[:, None]) + 0.0
+    return np.asarray(rows * np.where(largest < 0, -1.0, 1.0)) + 0.0
+
+
+def _scaled_vectors(M: FloatArray) -> FloatArray:
+    """Eigenvectors as rows, by rising eigenvalue, each as long as its root.
+
+    Features of very unlike units drown in the rounding of the largest. M is then factored in
+    units in which all are alike, and the factor turned by Jacobi's rotations, which keep the
+    digits of every column. Where M is no metric in such units, its small entries are rounding.
+    """
+    squared = np.diag(M)
+    seen = squared[squared > 0.0]
+    if not len(seen) or seen.max() <= _GRADED * seen.min():
+        return _rows(*_eigenpairs(M))
+    units = np.ldexp(1.0, np.frexp(np.sqrt(np.where(squared > 0.0, squared, seen.max())))[1])
+    values, vectors = _eigenpairs(M / units / units[:, None])
+    if values[0] < -_ROUNDING * values[-1]:
+        return _rows(*_eigenpairs(M))
+    lengths, _, turned, scales, *_ = lapack.dgejsv(_rows(values, vectors) * units, joba=0)
+    return np.asarray((turned * (lengths * scales[0] / scales[1])).T[::-1])
+
+
+def _rows(values: FloatArray, vectors: FloatArray) -> FloatArray:
+    return np.asarray(vectors.T * np.sqrt(np.maximum(values, 0.0))[:, None])
+
+
+def _eigenpairs(M: FloatArray) -> tuple[FloatArray, FloatArray]:
+    try:
+        values, vectors = eigh(M)
+    except np.linalg.LinAlgError:
+        values, vectors = eigh(M, driver="ev")  # slower, converges where the other did not
+    return values, vectors
 
 
 def images_of(rows: npt.NDArray[Any], components: FloatArray) -> tuple[FloatArray, int | None]:
