@@ -192,4 +192,26 @@ METRIC: tuple[Mutant, ...] = (
         "rounding is taken for a feature of small units",
         tests("metric", "rounding_is_no_feature"),
     ),
+    # fewer rows than features
+    Mutant(
+        "estimators/coordinates.py",
+        "pulled + rest * self.rest",
+        "pulled + self.rest",
+        "what the rows do not see has other units",
+        tests("estimators_span"),
+    ),
+    Mutant(
+        "estimators/coordinates.py",
+        "else rest * self.rest",
+        "else self.rest",
+        "a stage forgets the units of the one before",
+        tests("estimators_span"),
+    ),
+    Mutant(
+        "estimators/coordinates.py",
+        "rest=whole - seen.factors.T @ seen.factors",
+        "rest=whole",
+        "what the rows see counts twice",
+        tests("estimators_span"),
+    ),
 )

@@ -35,7 +35,8 @@ class Coordinates(NamedTuple):
     """A linear map of rows: none, a factor for each feature, or a matrix."""
 
     kind: str
-    factors: FloatArray | None = None  # (d,) or (d, d)
+    factors: FloatArray | None = None  # (d,) or (k, d)
+    rest: FloatArray | None = None  # (d, d), the metric of all that a (k, d) map does not see
 
     def of(self, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The rows of X in these coordinates, in X's precision."""
@@ -45,21 +46,42 @@ class Coordinates(NamedTuple):
             return np.ascontiguousarray(X * self.factors.astype(X.dtype))
         return images(X, self.factors)
 
-    def then(self, L: FloatArray) -> Coordinates:
-        """These, and a matrix after them."""
+    def then(self, L: FloatArray, rest: float = 1.0) -> Coordinates:
+        """These, and a matrix after them; what they do not see is multiplied by a number."""
+        unseen = None if self.rest is None else rest * self.rest
         if self.factors is None:
             return Coordinates(self.kind, L)
         return Coordinates(
-            self.kind, L * self.factors if self.factors.ndim == 1 else L @ self.factors
+            self.kind, L * self.factors if self.factors.ndim == 1 else L @ self.factors, unseen
         )
 
-    def pull_back(self, M: FloatArray) -> FloatArray:
-        """The metric of X that is M in these coordinates."""
+    def pull_back(self, M: FloatArray, rest: float = 1.0) -> FloatArray:
+        """The metric of X that is M in these coordinates, and a number times `rest` elsewhere."""
         if self.factors is None:
             return M
         if self.factors.ndim == 1:
             return np.asarray(self.factors[:, None] * M * self.factors)
-        return np.asarray(self.factors.T @ M @ self.factors)
+        pulled = np.asarray(self.factors.T @ M @ self.factors)
+        return pulled if self.rest is None else pulled + rest * self.rest
+
+    def within(self, basis: FloatArray) -> Coordinates:
+        """Of rows in these coordinates those in a basis, whose columns are orthonormal."""
+        seen = self.then(basis.T)
+        assert seen.factors is not None
+        whole = self.pull_back(np.eye(len(basis)))
+        return seen._replace(rest=whole - seen.factors.T @ seen.factors)
+
+
+@single_threaded_blas()
+def basis_of(X: FloatArray) -> FloatArray:
+    """Orthonormal columns, as many as rows, that span the differences of the rows.
+
+    >>> np.abs(basis_of(np.array([[1.0, 0.0, 5.0], [1.0, 2.0, 5.0]]))[:, 0])
+    array([0., 1., 0.])
+    """
+    centred = X - X.mean(axis=0)
+    largest = np.abs(centred).max()
+    return np.asarray(np.linalg.qr((centred / largest if largest > 0.0 else centred).T)[0])
 
 
 def images(X: npt.NDArray[Any], L: FloatArray) -> npt.NDArray[Any]:

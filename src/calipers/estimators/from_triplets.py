@@ -153,7 +153,7 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
         # past this, fit and scikit-learn's two wrappers of it
         inputs.warn_lonely(self.classes_, rows.class_sizes, stacklevel=5)
         triplet_rng, *rngs = self._streams()
-        given, rows = rows, self._into_coordinates(rows)
+        given, rows = rows, self._spanned(self._into_coordinates(rows))
         self._consult(given)
         source = self._drawn(rows, self._shares(rows)[0], triplet_rng)
         self.mining_seconds_ = perf_counter() - started
@@ -169,6 +169,10 @@ class TripletLearner(CallbackSupportMixin, MahalanobisMixin, Generic[AnyLearner]
 
     def _into_coordinates(self, rows: Rows) -> Rows:
         """Rows in the coordinates to learn in."""
+        return rows
+
+    def _spanned(self, rows: Rows) -> Rows:
+        """Rows in the coordinates to learn in, of fewer features where that is enough."""
         return rows
 
     def _consult(self, rows: Rows) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators import guard
 from calipers.estimators.blend import MEANS, Blend, Shares, covariance
-from calipers.estimators.coordinates import Coordinates, coordinates
+from calipers.estimators.coordinates import Coordinates, basis_of, coordinates
 from calipers.estimators.from_triplets import TripletLearner
 from calipers.estimators.stages import Staged
 from calipers.metric import factor
@@ -61,19 +61,24 @@ class GuardedLearner(_Learner):
     def _asked(self, X: FloatArray, y: IndexArray, *, is_part: bool) -> Advice:
         """What rows say that are held out in turn."""
         others: list[FloatArray] = []
+        basis = basis_of(X) if len(X) < X.shape[1] else None
+
+        def map_of(M: FloatArray) -> FloatArray:
+            """Under which these rows are as far apart as under M."""
+            return factor(M) if basis is None else factor(basis.T @ M @ basis) @ basis.T
 
         def learn(X: FloatArray, y: IndexArray, seed: int) -> list[FloatArray]:
             few = self._tried(X, y, seed, self._neighbors(X.shape[1]))
             if few is None:
                 return []
             if self.n_neighbors:
-                return [few]
+                return [map_of(few)]
             many = self._tried(X, y, seed, MANY)
             if many is None:
                 return []
-            others.append(many.T @ many)
+            others.append(many)
             blends = self._blends(X, y, others[-1:])
-            return [few, *(factor(blend.of(few.T @ few)) for blend in blends)]
+            return [map_of(few), *(map_of(blend.of(few)) for blend in blends)]
 
         answers = guard.held_out(learn, X, y)
         if answers is None:
@@ -109,7 +114,7 @@ class GuardedLearner(_Learner):
     def _tried(
         self, X: FloatArray, y: IndexArray, seed: int, n_neighbors: int
     ) -> FloatArray | None:
-        """``components_`` learned from these rows and fewer triplets; None if interrupted."""
+        """M learned from these rows and fewer triplets; None if interrupted."""
 
     def _advised(self, M: FloatArray) -> FloatArray:
         """What is made of a metric that was learned: callbacks, too, see what fits end with."""

@@ -14,7 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 from calipers import recipes
 from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators import defaults, inputs
-from calipers.estimators.coordinates import KINDS, Coordinates, best_coordinates, coordinates
+from calipers.estimators.coordinates import (
+    KINDS,
+    Coordinates,
+    basis_of,
+    best_coordinates,
+    coordinates,
+    images,
+)
 from calipers.estimators.defaults import Pace
 from calipers.estimators.from_triplets import TripletLearner
 from calipers.estimators.guard import N_FOLDS
@@ -305,7 +312,7 @@ class TripletSGD(StreamLearner, GuardedLearner, TripletLearner[Staged]):
         if not learner.later:
             return None
         learned = factor(self._walked(learner.solver))
-        self._coordinates = self._coordinates.then(learned)
+        self._coordinates = self._coordinates.then(learned, learner.solver.start)
         rows = rows.mapped(Coordinates("learned", learned).of)
         rngs = [learner.solver.accept_rng, learner.solver.pick_rng]
         (rng,) = rngs[0].spawn(1)
@@ -330,17 +337,31 @@ class TripletSGD(StreamLearner, GuardedLearner, TripletLearner[Staged]):
         self.start_ = self._coordinates.kind
         return rows if self.start_ == "identity" else rows.mapped(self._coordinates.of)
 
+    def _spanned(self, rows: Rows) -> Rows:
+        """Rows that are fewer than their features in a basis of their differences.
+
+        No walk leaves it: elsewhere M stays what it was at the start.
+        """
+        n, d = rows.shape
+        if self.method != "auto" or n >= d:
+            return rows
+        numbers = np.arange(n)
+        X = rows.take(numbers).astype(np.float64)
+        basis = basis_of(X)
+        self._coordinates = self._coordinates.within(basis)
+        return RowsInMemory(images(X, basis.T), rows.labels_of(numbers))
+
     def _tried(
         self, X: FloatArray, y: IndexArray, seed: int, n_neighbors: int
     ) -> FloatArray | None:
         settings = {name: getattr(self, name) for name in TripletSGD._get_param_names()}
         settings |= {"guard": False, "start": self.start_, "n_neighbors": n_neighbors}
-        trial, rows = TripletSGD(**{**settings, "random_state": seed}), RowsInMemory(X, y)
+        trial, rows = _Trial(**{**settings, "random_state": seed}), RowsInMemory(X, y)
         enough = TripletLearner._shares(trial, rows)[0] // N_FOLDS
         trial.n_triplets = max(trial._pace(rows).batch_size, enough)
         with warnings.catch_warnings(category=InterruptedFitWarning, action="ignore"):
             self.interrupted_ = trial.fit(X, y).interrupted_
-        return None if self.interrupted_ else trial.components_
+        return None if self.interrupted_ else trial.metric_
 
     def _enough_triplets(self, rows: Rows) -> int:
         if self.method != "auto" or self.batch_size:
@@ -349,7 +370,8 @@ class TripletSGD(StreamLearner, GuardedLearner, TripletLearner[Staged]):
         return self._enough_stages(d) * defaults.triplets(n, d, self._neighbors(d))
 
     def _metric(self, learner: Staged) -> FloatArray:
-        return self._advised(self._coordinates.pull_back(self._walked(learner.solver)))
+        solver = learner.solver
+        return self._advised(self._coordinates.pull_back(self._walked(solver), solver.start))
 
     def _walked(self, solver: Solver) -> FloatArray:
         return solver.average if self.average else solver.last
@@ -438,3 +460,12 @@ class TripletSGD(StreamLearner, GuardedLearner, TripletLearner[Staged]):
         of = "trace" if self.projection == "never" else "norm"
         inputs.check_radius(owner, self.radius, n_features, of=of)
         inputs.check_components(owner, self.n_components, n_features)
+
+
+class _Trial(TripletSGD):
+    """Keeps M as it is: of many features, to factor it takes longer than all else."""
+
+    metric_: FloatArray
+
+    def _learned(self, learner: Staged) -> dict[str, Any]:
+        return {"metric_": self._metric(learner)}
