@@ -11,12 +11,12 @@ METRIC: tuple[Mutant, ...] = (
     # from solver to metric
     Mutant(
         "metric.py",
-        "np.maximum(values[kept], 0.0)",
-        "np.abs(values[kept])",
+        "np.maximum(values, 0.0)",
+        "np.abs(values)",
         "negative rounding",
         _METRIC,
     ),
-    Mutant("metric.py", "slice(None, None, -1) if", "slice(None) if", "order of rows", _METRIC),
+    Mutant("metric.py", "rows[::-1] if", "rows if", "order of rows", _METRIC),
     Mutant("metric.py", "longest * np.sqrt(", "longest * (", "squared distances", _METRIC),
     Mutant(
         "estimators/triplet_sgd.py",
