@@ -195,14 +195,14 @@ METRIC: tuple[Mutant, ...] = (
     # fewer rows than features
     Mutant(
         "estimators/coordinates.py",
-        "pulled + rest * self.rest",
+        "pulled + unit * self.rest",
         "pulled + self.rest",
         "what the rows do not see has other units",
         tests("estimators_span"),
     ),
     Mutant(
         "estimators/coordinates.py",
-        "else rest * self.rest",
+        "else unit * self.rest",
         "else self.rest",
         "a stage forgets the units of the one before",
         tests("estimators_span"),

@@ -46,23 +46,23 @@ class Coordinates(NamedTuple):
             return np.ascontiguousarray(X * self.factors.astype(X.dtype))
         return images(X, self.factors)
 
-    def then(self, L: FloatArray, rest: float = 1.0) -> Coordinates:
-        """These, and a matrix after them; what they do not see is multiplied by a number."""
-        unseen = None if self.rest is None else rest * self.rest
+    def then(self, L: FloatArray, unit: float = 1.0) -> Coordinates:
+        """These, and a matrix after them, which is the root of a unit where they see nothing."""
         if self.factors is None:
             return Coordinates(self.kind, L)
-        return Coordinates(
-            self.kind, L * self.factors if self.factors.ndim == 1 else L @ self.factors, unseen
-        )
+        if self.factors.ndim == 1:
+            return Coordinates(self.kind, L * self.factors)
+        rest = None if self.rest is None else unit * self.rest
+        return Coordinates(self.kind, L @ self.factors, rest)
 
-    def pull_back(self, M: FloatArray, rest: float = 1.0) -> FloatArray:
-        """The metric of X that is M in these coordinates, and a number times `rest` elsewhere."""
+    def pull_back(self, M: FloatArray, unit: float = 1.0) -> FloatArray:
+        """The metric of X that is M in these coordinates, and a unit where they see nothing."""
         if self.factors is None:
             return M
         if self.factors.ndim == 1:
             return np.asarray(self.factors[:, None] * M * self.factors)
         pulled = np.asarray(self.factors.T @ M @ self.factors)
-        return pulled if self.rest is None else pulled + rest * self.rest
+        return pulled if self.rest is None else pulled + unit * self.rest
 
     def within(self, basis: FloatArray) -> Coordinates:
         """Of rows in these coordinates those in a basis, whose columns are orthonormal."""
