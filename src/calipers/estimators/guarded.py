@@ -61,7 +61,7 @@ class GuardedLearner(_Learner):
     def _asked(self, X: FloatArray, y: IndexArray, *, is_part: bool) -> Advice:
         """What rows say that are held out in turn."""
         others: list[FloatArray] = []
-        basis = basis_of(X) if len(X) < X.shape[1] else None
+        basis = basis_of(X) if 0 < len(X) < X.shape[1] else None
 
         def map_of(M: FloatArray) -> FloatArray:
             """Under which these rows are as far apart as under M."""
