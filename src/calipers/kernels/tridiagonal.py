@@ -35,7 +35,7 @@ def below_all(alpha: FloatArray, beta: FloatArray, n: int) -> float:
     """A number that no eigenvalue lies below (Gershgorin)."""
     low = alpha[0]
     for i in range(n):
-        reach = (beta[i - 1] if i > 0 else 0.0) + (beta[i] if i < n - 1 else 0.0)
+        reach = (abs(beta[i - 1]) if i > 0 else 0.0) + (abs(beta[i]) if i < n - 1 else 0.0)
         low = min(low, alpha[i] - reach)
     return float(low)
 
