@@ -143,24 +143,23 @@ def shorten(far: FloatArray, near: FloatArray, k: int, reach: float) -> None:
 
 
 @inner(inlined=True)
-def sides(t: int, k: int) -> tuple[int, int]:
-    """Which far and which near row triplet t is made of, where k by k rows are crossed."""
-    first = t // (k * k) * k
-    return first + t % k, first + t // k % k
+def triplet(f: int, nth: int, k: int) -> int:
+    """Which triplet far row f makes with the nth near row of its anchor."""
+    return (f // k * k + nth) * k + f % k
 
 
 @kernel(fastmath=REORDER)
 def outer_norms(far: FloatArray, near: FloatArray, norms: FloatArray) -> None:
     """Frobenius norm of ``far far' - near near'`` for every triplet."""
     k = norms.size // max(1, len(far))
-    for t in range(norms.size):
-        f, n = sides(t, k)
-        far2, near2, cross = 0.0, 0.0, 0.0
-        for a in range(far.shape[1]):
-            far2 += far[f, a] * far[f, a]
-            near2 += near[n, a] * near[n, a]
-            cross += far[f, a] * near[n, a]
-        norms[t] = np.sqrt(max(0.0, far2 * far2 + near2 * near2 - 2.0 * cross * cross))
+    for f in range(len(far)):
+        norms[triplet(f, 0, k)] = dot(far[f], far[f])
+    for n in range(len(near) - 1, -1, -1):  # backwards: what the first near row finds is read last
+        near2, anchor = dot(near[n], near[n]), n // k * k
+        for f in range(anchor, anchor + k):
+            far2, cross = norms[triplet(f, 0, k)], dot(far[f], near[n])
+            squared = far2 * far2 + near2 * near2 - 2.0 * cross * cross
+            norms[triplet(f, n % k, k)] = np.sqrt(max(0.0, squared))
 
 
 @kernel(fastmath=REORDER)
@@ -218,13 +217,13 @@ def _crossed_margins(
     """The same where each k far rows are crossed with k near ones: 2 k products, k * k margins."""
     k = out.size // len(far)
     multiply(far, M, product)
-    for t in range(out.size):
-        f, _ = sides(t, k)
-        out[t] = dot(product[f], far[f])
+    for f in range(len(far)):
+        out[triplet(f, 0, k)] = dot(product[f], far[f])
     multiply(near, M, product)
-    for t in range(out.size):
-        _, n = sides(t, k)
-        out[t] -= dot(product[n], near[n])
+    for n in range(len(near) - 1, -1, -1):  # backwards, as above
+        near2, anchor = dot(product[n], near[n]), n // k * k
+        for f in range(anchor, anchor + k):
+            out[triplet(f, n % k, k)] = out[triplet(f, 0, k)] - near2
 
 
 @kernel(fastmath=REORDER)
