@@ -177,7 +177,7 @@ def _on_constant(constant: IndexArray, n_features: int) -> list[str]:
 
 
 def _on_repeated(X: npt.NDArray[Any]) -> list[str]:
-    n_repeated = len(X) - len(np.unique(X, axis=0))
+    n_repeated = len(X) - len({row.tobytes() for row in X + 0.0})  # there are two zeros
     if not n_repeated:
         return []
     return [f"{n_repeated} of {len(X)} rows repeat another row: they are neighbours at distance 0."]
