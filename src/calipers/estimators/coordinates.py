@@ -21,7 +21,7 @@ from calipers.votes import winners
 KINDS = ("identity", "features", "classes")
 MOST_ROWS = 20_000  # from which spreads are estimated
 ROWS_A_FEATURE = 5  # for which the spread within classes is tried without being asked
-MOST_ANCHORS = 4000  # rows whose nearest neighbours are looked at to compare coordinates
+MOST_ANCHORS = 2000  # rows whose nearest neighbours are looked at to compare coordinates
 VOTES = 3  # of nearest neighbours
 SURE = 1.5  # standard errors by which others must be better than the rows as they are
 FEW_ROWS = 5_000  # up to which that is; more rows are enough to learn it, if it is of use

@@ -34,6 +34,7 @@ BATCH, RATE, SMOOTHNESS = 10, 1.0, 3.0  # the paper's numbers
 VERY_MANY = 10  # neighbours
 WORK = 1_500_000_000  # anchors times the square of the features, beyond which it takes minutes
 FEWEST_UPDATES = 20  # of a stage, for which batches are smaller
+FEATURES_AN_ANCHOR = 6  # of very many features, which make projections dear, batches are larger
 
 
 class Kind(NamedTuple):
@@ -44,7 +45,7 @@ class Kind(NamedTuple):
     passes: float  # over all rows in a stage,
     fewest: int  # but at least so many anchors
     most: int  # and at most so many
-    batch: int  # anchors
+    batch: int  # anchors, at least
     smoothness: float
     pace: float = 1.25  # length of a step for every anchor of a batch
     reach: float = 2.0  # times the usual distance, from which far rows are brought back
@@ -88,11 +89,14 @@ def crossed_pace(n_triplets: int, n_neighbors: int, n_features: int) -> Pace:
 
     >>> crossed_pace(9000, 3, 16)
     Pace(batch_size=180, crossed=3, learning_rate=25.0, smoothness=3.0, reach=2.0)
+    >>> [crossed_pace(100_000, 5, d).batch_size // 5**2 for d in (49, 384, 617)]
+    [40, 64, 102]
     """
     of, n_anchors = kind(n_features), n_triplets // n_neighbors**2
     if not n_anchors:  # of none all
         return Pace(smoothness=of.smoothness, reach=of.reach)
-    of_batch = max(1, min(of.batch, n_anchors // FEWEST_UPDATES))
+    of_batch = max(of.batch, n_features // FEATURES_AN_ANCHOR)
+    of_batch = max(1, min(of_batch, n_anchors // FEWEST_UPDATES))
     return Pace(of_batch * n_neighbors**2, n_neighbors, of.pace * of_batch, of.smoothness, of.reach)
 
 
