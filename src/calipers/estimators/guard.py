@@ -17,7 +17,7 @@ from calipers.estimators.defaults import CHEAP
 from calipers.triplets import Rows, RowsInMemory, n_usable, nearest_same_and_other, usable
 from calipers.votes import winners
 
-FEWEST_ROWS = 50  # fewer say too little
+FEWEST_ROWS = 20  # fewer say too little
 FEW_ROWS, FEW_ROWS_WIDE = 1000, 300  # so many are always asked (beyond CHEAP features),
 DOUBTFUL, DOUBTFUL_WIDE = 1 / 8, 1 / 4  # more only if such a share is mistaken to begin with,
 OF_OTHERS = 2  # or so many times that share of the rows that are not of the largest class
@@ -26,7 +26,7 @@ ENOUGH = 600  # rows that were asked
 N_FOLDS = 3
 N_NEAREST = 15  # rows that are looked at around one that is asked; the nearest count most
 
-SURE, SURE_OF_VOTES = 1.5, 0.5  # standard errors by which a metric must be better than none
+SURE, SURE_OF_VOTES = 3.0, 1.0  # standard errors by which a metric must be better than none
 
 
 class Answers(NamedTuple):
@@ -50,7 +50,7 @@ def is_asked(n_rows: int, n_features: int, doubt: float, *, others: float = 1.0)
     The share of others, that are not of the largest class, is what could be mistaken at all: where
     they are few, few mistakes are many.
 
-    >>> [is_asked(n, 16, doubt=0.2) for n in (49, 500, 5000)]
+    >>> [is_asked(n, 16, doubt=0.2) for n in (19, 500, 5000)]
     [False, True, True]
     >>> is_asked(5000, 16, doubt=0.1), is_asked(5000, 100, doubt=0.2)
     (False, False)
@@ -142,8 +142,9 @@ def _answers(X: FloatArray, labels: IndexArray, asked: npt.NDArray[np.bool_]) ->
     """Of those that are not asked around each one that is; the r-th nearest counts 1/r."""
     anchors = np.flatnonzero(asked)
     sides = asked.astype(np.intp)
-    _, near = nearest_same_and_other(X, sides, anchors, n_same=0, n_other=N_NEAREST)
-    weights = 1.0 / np.arange(1.0, N_NEAREST + 1.0)
+    n_nearest = min(N_NEAREST, len(X) - len(anchors))
+    _, near = nearest_same_and_other(X, sides, anchors, n_same=0, n_other=n_nearest)
+    weights = 1.0 / np.arange(1.0, n_nearest + 1.0)
     strangers = (labels[near] != labels[anchors, None]) @ (weights / weights.sum())
     return Answers(strangers, winners(labels[near[:, :VOTES]]) != labels[anchors])
 

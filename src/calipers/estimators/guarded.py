@@ -12,6 +12,7 @@ from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators import guard
 from calipers.estimators.blend import MEANS, Blend, Shares, covariance
 from calipers.estimators.coordinates import Coordinates, basis_of, coordinates
+from calipers.estimators.defaults import CHEAP
 from calipers.estimators.from_triplets import TripletLearner
 from calipers.estimators.stages import Staged
 from calipers.metric import factor
@@ -26,6 +27,7 @@ else:
 MANY = 20  # neighbours to learn from for the mean of metrics
 LEAD = 1.0  # standard errors by which a metric alone must be better than the mean,
 LEAD_IN_PART = 4.0  # or the mean than it, where only a part of the rows is asked
+STAYS = "The metric is Euclidean (guard=False takes the learned one)."
 
 
 class Advice(NamedTuple):
@@ -60,6 +62,11 @@ class GuardedLearner(_Learner):
     @single_threaded_blas()
     def _asked(self, X: FloatArray, y: IndexArray, *, is_part: bool) -> Advice:
         """What rows say that are held out in turn."""
+        if len(np.unique(y)) == 1 or (len(y) < guard.FEWEST_ROWS and X.shape[1] <= CHEAP):
+            return Advice(
+                harm=f"All classes, or all but one, have fewer than {guard.N_FOLDS} rows: too few "
+                f"are left to be held out, and to say whether learning helps. {STAYS}"
+            )
         others: list[FloatArray] = []
         basis = basis_of(X) if 0 < len(X) < X.shape[1] else None
 
@@ -73,7 +80,7 @@ class GuardedLearner(_Learner):
                 return []
             if self.n_neighbors:
                 return [map_of(few)]
-            many = self._tried(X, y, seed, MANY)
+            many = self._tried(X, y, seed, min(MANY, len(X) - 1))
             if many is None:
                 return []
             others.append(many)
@@ -93,8 +100,7 @@ class GuardedLearner(_Learner):
             "are taken for another class under a metric learned from the rest, and "
             f"{given.mistaken.mean():.1%} without; of the rows around them (nearer ones count "
             f"more) {best.strangers.mean():.1%} and {given.strangers.mean():.1%} are of another "
-            "class. That is not clearly better: the metric is Euclidean (guard=False takes the "
-            "learned one)."
+            f"class. That is not clearly better. {STAYS}"
         )
 
     def _blends(self, X: FloatArray, y: IndexArray, many: list[FloatArray]) -> list[Blend]:
