@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators import guard
 from calipers.estimators.blend import MEANS, Shares
 from calipers.estimators.coordinates import Coordinates, coordinates
+from calipers.estimators.inputs import DataWarning
 from calipers.estimators.interrupt import InterruptedFitWarning
 from calipers.triplets import RowsInMemory
 from watch import Watch
@@ -85,8 +87,8 @@ def test_every_row_is_asked_once_and_never_learned_from_then() -> None:
 
 
 def test_too_few_rows_are_not_asked() -> None:
-    assert guard.held_out(_keep, ROWS[:49], LABELS[:49]) is None
-    assert guard.held_out(_keep, ROWS[:50], LABELS[:50]) is not None
+    assert guard.held_out(_keep, ROWS[:19], LABELS[:19]) is None
+    assert guard.held_out(_keep, ROWS[:20], LABELS[:20]) is not None
 
 
 @pytest.mark.parametrize(
@@ -95,7 +97,8 @@ def test_too_few_rows_are_not_asked() -> None:
         (1000, 48, 0.0, 0.9, True),
         (1001, 48, 0.124, 0.9, False),
         (1001, 48, 0.125, 0.9, True),
-        (49, 48, 1.0, 0.9, False),
+        (19, 48, 1.0, 0.9, False),
+        (20, 48, 0.0, 0.9, True),
         (300, 49, 0.0, 0.9, True),
         (301, 49, 0.249, 0.9, False),
         (10**6, 49, 0.25, 0.9, True),
@@ -172,6 +175,54 @@ def test_what_cannot_be_learned_says_nothing() -> None:
         raise ValueError
 
     assert guard.held_out(learn, ROWS, LABELS) is None
+
+
+def test_rows_around_are_at_most_all_that_are_not_asked() -> None:
+    X, labels = np.arange(8.0)[:, None], np.array([0, 0, 0, 0, 0, 0, 1, 1])
+    strangers, mistaken = guard._answers(X, labels, np.arange(8) < 3)
+    whole = sum(1.0 / r for r in range(1, 6))
+    np.testing.assert_allclose(strangers, [(1 / 4 + 1 / 5) / whole] * 3)
+    assert not mistaken.any()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "d", "is_learned"),
+    [
+        ([20, 20, 2, 1], 4, None),
+        ([10, 10], 4, None),
+        ([40, 2, 2, 1], 4, False),  # all but one are too small to hold a row out
+        ([40, 2, 2, 1], 60, False),
+        ([2] * 25, 4, False),  # all are
+        ([2] * 25, 60, True),  # of many features much is learned from few rows
+        ([3] * 6 + [2] * 12, 4, False),
+        ([3] * 7 + [2] * 12, 4, None),
+    ],
+)
+def test_where_nobody_can_be_asked(
+    sizes: list[int], d: int, is_learned: bool | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None: enough rows can."""
+    said: list[Any] = []
+    held_out = guard.held_out
+
+    def listen(learn: guard.Learner, X: FloatArray, labels: IndexArray) -> Any:
+        said.append(held_out(learn, X, labels))
+        return said[-1]
+
+    monkeypatch.setattr(guard, "held_out", listen)
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    X = np.random.default_rng(0).standard_normal((len(labels), d))
+    with warnings.catch_warnings(category=DataWarning, action="ignore"):
+        fitted = TripletSGD(n_triplets=500, random_state=0).fit(X, labels)
+    notes = [note for note in fitted.notes_ if "have fewer than 3 rows: too few are left" in note]
+    assert len(notes) == (is_learned is False)
+    assert all("guard=False" in note for note in notes)
+    if is_learned is None:
+        assert said
+        assert said[0]
+    else:
+        is_euclidean = np.array_equal(fitted.components_, np.eye(d))
+        assert is_euclidean != is_learned
 
 
 def answers(*wrong: int | range) -> Any:
@@ -295,8 +346,8 @@ def test_the_folds_are_learned_from_with_the_same_settings(monkeypatch: pytest.M
         ((90, 40, 30, 23), True, 2),
         ((38, 40, 40, 40), False, None),
         ((40, 40, 40, 40), False, 1),
-        ((range(60, 70), 8, 8, 8), False, None),  # a little better, on other rows
-        ((range(60, 76), 8, 8, 8), False, 1),
+        ((range(60, 85), 8, 8, 8), False, None),  # a little better, on other rows
+        ((range(60, 86), 8, 8, 8), False, 1),
     ],
 )
 def test_what_is_clearly_better(
@@ -327,14 +378,14 @@ def test_what_is_clearly_better(
     [
         (range(50), True, True),  # nothing changes
         (range(50, 100), False, False),  # others, as many
-        (range(50, 96), False, False),
-        (range(50, 93), True, False),
-        (range(50, 87), True, False),
-        (range(50, 85), True, True),
+        (range(50, 91), False, False),
+        (range(50, 90), True, False),
+        (range(50, 75), True, False),
+        (range(50, 74), True, True),
     ],
 )
 def test_both_must_be_better(learned: range, by_votes: bool, by_strangers: bool) -> None:
-    """The votes by half a standard error, the rows around by 1.5, whatever the other says."""
+    """The votes by a standard error, the rows around by three, whatever the other says."""
     few, many = np.zeros(240), np.ones(240)
     before, after = (np.isin(np.arange(240), each) for each in (range(50), learned))
     assert guard.is_better(guard.Answers(few, after), guard.Answers(many, before)) == by_votes

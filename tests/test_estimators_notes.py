@@ -67,6 +67,11 @@ def test_duplicated_rows_are_noted() -> None:
     assert fitted.notes_ == ["3 of 33 rows repeat another row: they are neighbours at distance 0."]
 
 
+def test_there_is_but_one_zero() -> None:
+    (note,) = small().fit(np.vstack([0.0 * X[:1], -0.0 * X[:1], X]), np.r_[Y[:2], Y]).notes_
+    assert note.startswith("1 of 32 rows repeat another row")
+
+
 def test_small_classes_are_noted() -> None:
     fitted = small(n_neighbors=10).fit(X, Y)
     assert fitted.notes_ == [

@@ -20,7 +20,7 @@ def random(seed: int, n: int) -> tuple[FloatArray, FloatArray]:
     """Two arrays of length n; the last of ``beta`` is not part of the matrix."""
     rng = np.random.default_rng(seed)
     alpha = rng.choice([-1.0, 0.0, 1.0], size=n) + 10.0 ** rng.integers(-8, 1) * rng.random(n)
-    return alpha, 10.0 ** rng.integers(-6, 1) * rng.random(n)
+    return alpha, 10.0 ** rng.integers(-6, 1) * rng.uniform(-1.0, 1.0, n)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.floats(-2, 2))
