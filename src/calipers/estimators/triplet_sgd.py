@@ -72,8 +72,9 @@ class TripletSGD(StreamLearner, GuardedLearner, TripletLearner[Staged]):
         features fewer).
     batch_size : int or None, default=None
         Triplets in a batch (b); "sgd" and "as-sgd" always take one. None is 10, and where `method`
-        is "auto" all triplets of 20 rows, with more than 48 features of 40, or of as many as make
-        20 updates; ``fit_triplets`` and ``partial_fit`` always take 10 then.
+        is "auto" all triplets of 20 rows, with more than 48 features of 40, or of a sixth as many
+        as features, or of as many as make 20 updates; ``fit_triplets`` and ``partial_fit`` always
+        take 10 then.
     learning_rate : float or None, default=None
         Step size (eta). None is 1, or where `method` is "auto" and `batch_size` None 1.25 for every
         anchor of a batch.
@@ -119,7 +120,7 @@ class TripletSGD(StreamLearner, GuardedLearner, TripletLearner[Staged]):
         features, else 2, or 1 where `method` is given. ``fit_triplets``, whose triplets are given,
         has one.
     guard : bool, default=True
-        With 50 to 1,000 labelled rows (beyond 48 features to 300), and with more if an eighth of
+        With 20 to 1,000 labelled rows (beyond 48 features to 300), and with more if an eighth of
         them (a quarter) is taken for another class by its three nearest to begin with, or a
         quarter (half) of as many as are not of the largest class, see what learning is worth: two
         thirds of the rows, of 3,000 at most, are learned from with a third of the triplets, and
