@@ -14,6 +14,7 @@ import numpy.typing as npt
 from sklearn.covariance import OAS
 
 from calipers.arrays import FloatArray, IndexArray
+from calipers.estimators.defaults import CHEAP
 from calipers.threads import single_threaded_blas, spread
 from calipers.triplets import Rows, n_usable, usable
 from calipers.votes import winners
@@ -21,7 +22,7 @@ from calipers.votes import winners
 KINDS = ("identity", "features", "classes")
 MOST_ROWS = 20_000  # from which spreads are estimated
 ROWS_A_FEATURE = 5  # for which the spread within classes is tried without being asked
-MOST_ANCHORS = 2000  # rows whose nearest neighbours are looked at to compare coordinates
+MOST_ANCHORS, MOST_ANCHORS_WIDE = 4000, 2000  # rows (beyond CHEAP features) to compare them by
 VOTES = 3  # of nearest neighbours
 SURE = 1.5  # standard errors by which others must be better than the rows as they are
 FEW_ROWS = 5_000  # up to which that is; more rows are enough to learn it, if it is of use
@@ -157,9 +158,9 @@ def best_coordinates(rows: Rows) -> tuple[Coordinates, float]:
 
 
 def some_anchors(rows: Rows) -> IndexArray:
-    """At most `MOST_ANCHORS` rows, evenly over all: they may be in order of class."""
+    """Not more than are needed, evenly over all: they may be in order of class."""
     n_anchors = n_usable(rows)
-    n_some = min(n_anchors, MOST_ANCHORS)
+    n_some = min(n_anchors, MOST_ANCHORS if rows.shape[1] <= CHEAP else MOST_ANCHORS_WIDE)
     return usable(rows, np.linspace(0, n_anchors - 1, n_some).astype(np.intp))
 
 
