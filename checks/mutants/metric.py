@@ -230,8 +230,8 @@ METRIC: tuple[Mutant, ...] = (
     ),
     Mutant(
         "estimators/guarded.py",
-        "len(np.unique(y)) == 1 or ",
-        "",
+        "len(np.unique(y)) == 1 and others < 0.5",
+        "False",
         "what one or two rows of a class teach is taken unseen",
         tests("estimators_guard", "can_be_asked"),
     ),

@@ -12,7 +12,6 @@ from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators import guard
 from calipers.estimators.blend import MEANS, Blend, Shares, covariance
 from calipers.estimators.coordinates import Coordinates, basis_of, coordinates
-from calipers.estimators.defaults import CHEAP
 from calipers.estimators.from_triplets import TripletLearner
 from calipers.estimators.stages import Staged
 from calipers.metric import factor
@@ -54,19 +53,20 @@ class GuardedLearner(_Learner):
         if self.start != "auto":
             self._doubt = guard.doubt_about(rows, self._coordinates)
         others = 1.0 - rows.class_sizes.max() / rows.shape[0]
-        if guard.is_asked(*rows.shape, self._doubt, others=others):
-            self._advice = self._asked(
-                *guard.some_of(rows), is_part=rows.shape[0] > guard.MOST_ROWS
+        if not guard.is_asked(*rows.shape, self._doubt, others=others):
+            return
+        X, y = guard.some_of(rows)
+        if len(np.unique(y)) == 1 and others < 0.5:
+            self._advice = Advice(
+                harm=f"All classes but one have fewer than {guard.N_FOLDS} rows, too few to be "
+                f"held out and to say whether learning helps. {STAYS}"
             )
+        else:
+            self._advice = self._asked(X, y, is_part=rows.shape[0] > guard.MOST_ROWS)
 
     @single_threaded_blas()
     def _asked(self, X: FloatArray, y: IndexArray, *, is_part: bool) -> Advice:
         """What rows say that are held out in turn."""
-        if len(np.unique(y)) == 1 or (len(y) < guard.FEWEST_ROWS and X.shape[1] <= CHEAP):
-            return Advice(
-                harm=f"All classes, or all but one, have fewer than {guard.N_FOLDS} rows: too few "
-                f"are left to be held out, and to say whether learning helps. {STAYS}"
-            )
         others: list[FloatArray] = []
         basis = basis_of(X) if 0 < len(X) < X.shape[1] else None
 
