@@ -59,14 +59,14 @@ def test_the_nearest_count_most() -> None:
 
 @pytest.mark.parametrize(
     ("first", "second", "both", "expected"),
-    [(10, 15, 0, False), (10, 16, 0, True), (10, 16, 500, True), (0, 1, 0, False), (0, 2, 9, True)],
+    [(10, 15, 0, 1.0), (0, 4, 0, 2.0), (0, 4, 500, 2.0), (7, 7, 0, 0.0), (0, 0, 9, 0.0)],
 )
-def test_fewer_must_be_more_than_chance(first: int, second: int, both: int, expected: bool) -> None:
+def test_a_lead_is_in_standard_errors(first: int, second: int, both: int, expected: float) -> None:
     """One has so many mistakes for itself, the other so many, and some are of both."""
     one = np.repeat([True, False, True], [first, second, both])
     other = np.repeat([False, True, True], [first, second, both])
-    assert guard.fewer(one, other, by=1.0) == expected
-    assert not guard.fewer(other, one, by=0.0)
+    assert guard.lead(one, other) == pytest.approx(expected)
+    assert guard.lead(other, one) == -guard.lead(one, other)
 
 
 def test_every_row_is_asked_once_and_never_learned_from_then() -> None:
@@ -95,19 +95,21 @@ def test_too_few_rows_are_not_asked() -> None:
     ("n", "d", "doubt", "others", "expected"),
     [
         (1000, 48, 0.0, 0.9, True),
-        (1001, 48, 0.124, 0.9, False),
-        (1001, 48, 0.125, 0.9, True),
+        (1001, 48, 0.099, 0.9, False),
+        (1001, 48, 0.1, 0.9, True),
         (19, 48, 1.0, 0.9, False),
         (20, 48, 0.0, 0.9, True),
         (300, 49, 0.0, 0.9, True),
-        (301, 49, 0.249, 0.9, False),
-        (10**6, 49, 0.25, 0.9, True),
-        (1001, 48, 0.124, 0.5, False),
-        (1001, 48, 0.124, 0.49, True),  # a quarter of the smaller class
-        (1001, 48, 0.009, 0.04, False),
-        (1001, 48, 0.01, 0.04, True),
-        (1001, 49, 0.019, 0.04, False),
-        (1001, 49, 0.02, 0.04, True),
+        (301, 49, 0.099, 0.9, False),
+        (301, 128, 0.1, 0.9, True),
+        (301, 129, 0.249, 0.9, False),
+        (10**6, 129, 0.25, 0.9, True),
+        (1001, 48, 0.099, 0.5, False),
+        (1001, 48, 0.099, 0.49, True),  # a fifth of the smaller class
+        (1001, 48, 0.007, 0.04, False),
+        (1001, 48, 0.008, 0.04, True),
+        (1001, 129, 0.019, 0.04, False),
+        (1001, 129, 0.02, 0.04, True),
     ],
 )
 def test_many_rows_are_asked_in_doubt_only(
@@ -344,8 +346,8 @@ def test_the_folds_are_learned_from_with_the_same_settings(monkeypatch: pytest.M
         ((90, 40, 30, 23), True, 2),
         ((38, 40, 40, 40), False, None),
         ((40, 40, 40, 40), False, 1),
-        ((range(60, 85), 8, 8, 8), False, None),  # a little better, on other rows
-        ((range(60, 86), 8, 8, 8), False, 1),
+        ((range(60, 81), 8, 8, 8), False, None),  # a little better, on other rows
+        ((range(60, 82), 8, 8, 8), False, 1),
     ],
 )
 def test_what_is_clearly_better(
@@ -372,26 +374,30 @@ def test_what_is_clearly_better(
 
 
 @pytest.mark.parametrize(
-    ("learned", "by_votes", "by_strangers"),
+    ("strangers", "mistaken", "expected"),
     [
-        (range(50), True, True),  # nothing changes
-        (range(50, 100), False, False),  # others, as many
-        (range(50, 91), False, False),
-        (range(50, 90), True, False),
-        (range(50, 75), True, False),
-        (range(50, 74), True, True),
+        ((100, 100), (50, 50), True),  # the same rows: nothing changes
+        ((100, 100), (50, 51), False),
+        ((25, 0), (50, 50), True),  # five standard errors
+        ((24, 0), (50, 50), False),
+        ((16, 0), (51, 50), True),  # four, and one
+        ((15, 0), (51, 50), False),
+        ((4, 0), (59, 50), True),
+        ((0, 1), (86, 50), True),
+        ((0, 1), (85, 50), False),
+        ((200, 0), (50, 51), False),  # more are mistaken
     ],
 )
-def test_both_must_be_better(learned: range, by_votes: bool, by_strangers: bool) -> None:
-    """The votes by a standard error, the rows around by three, whatever the other says."""
-    few, many = np.zeros(240), np.ones(240)
-    before, after = (np.isin(np.arange(240), each) for each in (range(50), learned))
-    assert guard.is_better(guard.Answers(few, after), guard.Answers(many, before)) == by_votes
-    assert not guard.is_better(guard.Answers(many, after), guard.Answers(few, before))
-    none, all_ = few.astype(np.bool_), many.astype(np.bool_)
-    around, around_before = after.astype(np.float64), before.astype(np.float64)
-    is_better = guard.is_better(guard.Answers(around, none), guard.Answers(around_before, all_))
-    assert is_better == by_strangers
+def test_both_answers_count(
+    strangers: tuple[int, int], mistaken: tuple[int, int], expected: bool
+) -> None:
+    """So many rows see but strangers, and so many are mistaken, without and with a metric."""
+    rows = np.arange(240)
+    given, learned = (
+        guard.Answers((rows < around).astype(np.float64), rows < wrong)
+        for around, wrong in zip(strangers, mistaken, strict=True)
+    )
+    assert guard.is_better(learned, given) == expected
 
 
 def test_means_are_of_all_folds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -100,17 +100,17 @@ METRIC: tuple[Mutant, ...] = (
     ),
     Mutant(
         "estimators/guarded.py",
-        "0 if guard.fewer(learned[0], learned[mean], by=LEAD) else mean",
-        "mean if guard.fewer(learned[mean], learned[0], by=LEAD) else 0",
+        "0 if guard.lead(learned[0], learned[mean]) > LEAD else mean",
+        "mean if guard.lead(learned[mean], learned[0]) > LEAD else 0",
         "a mean must be better, however few the rows",
         tests("estimators_guard", "clearly_better"),
     ),
     Mutant(
         "estimators/guard.py",
-        "by=-SURE)",
-        "by=SURE)",
+        "+ by_votes >= SURE",
+        "+ by_votes >= -SURE",
         "none must be clearly better than a metric",
-        tests("estimators_guard", "both_must"),
+        tests("estimators_guard", "both_answers"),
     ),
     Mutant(
         "estimators/guarded.py",
@@ -158,10 +158,10 @@ METRIC: tuple[Mutant, ...] = (
     # whether learning helps
     Mutant(
         "estimators/guard.py",
-        "by=-SURE_OF_VOTES)",
-        "by=SURE_OF_VOTES)",
+        "by_votes >= 0.0 and ",
+        "",
         "more may be taken for another class under a metric than without",
-        tests("estimators_guard", "both_must"),
+        tests("estimators_guard", "both_answers"),
     ),
     Mutant(
         "estimators/guard.py",

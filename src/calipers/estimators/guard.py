@@ -19,14 +19,15 @@ from calipers.votes import winners
 
 FEWEST_ROWS = 20  # fewer say too little
 FEW_ROWS, FEW_ROWS_WIDE = 1000, 300  # so many are always asked (beyond CHEAP features),
-DOUBTFUL, DOUBTFUL_WIDE = 1 / 8, 1 / 4  # more only if such a share is mistaken to begin with,
+DOUBTFUL, DOUBTFUL_WIDE = 1 / 10, 1 / 4  # more only if such a share is mistaken to begin with
+WIDE = 128  # (beyond so many features),
 OF_OTHERS = 2  # or so many times that share of the rows that are not of the largest class
 MOST_ROWS = 3000  # of more rows, these are taken evenly
 ENOUGH = 600  # rows that were asked
 N_FOLDS = 3
 N_NEAREST = 15  # rows that are looked at around one that is asked; the nearest count most
 
-SURE, SURE_OF_VOTES = 3.0, 1.0  # standard errors by which a metric must be better than none
+SURE = 5.0  # standard errors by which a metric must lead none, by both answers together
 
 
 class Answers(NamedTuple):
@@ -52,15 +53,13 @@ def is_asked(n_rows: int, n_features: int, doubt: float, *, others: float = 1.0)
 
     >>> [is_asked(n, 16, doubt=0.2) for n in (19, 500, 5000)]
     [False, True, True]
-    >>> is_asked(5000, 16, doubt=0.1), is_asked(5000, 100, doubt=0.2)
+    >>> is_asked(5000, 16, doubt=0.09), is_asked(5000, 256, doubt=0.2)
     (False, False)
-    >>> is_asked(5000, 16, doubt=0.1, others=0.2)
+    >>> is_asked(5000, 16, doubt=0.09, others=0.2)
     True
     """
-    if n_features <= CHEAP:
-        few, doubtful = FEW_ROWS, DOUBTFUL
-    else:
-        few, doubtful = FEW_ROWS_WIDE, DOUBTFUL_WIDE
+    few = FEW_ROWS if n_features <= CHEAP else FEW_ROWS_WIDE
+    doubtful = DOUBTFUL if n_features <= WIDE else DOUBTFUL_WIDE
     doubtful *= min(1.0, OF_OTHERS * others)
     return n_rows >= FEWEST_ROWS and (n_rows <= few or doubt >= doubtful)
 
@@ -76,15 +75,16 @@ def doubt_about(rows: Rows, coordinates: Coordinates) -> float:
     return float(mistaken(some, anchors).mean())
 
 
-def fewer(one: npt.NDArray[Any], other: npt.NDArray[Any], *, by: float) -> bool:
-    """Whether one has fewer, by more than so many standard errors of the difference.
+def lead(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> float:
+    """By how many standard errors of the difference one has fewer; 0 if they are the same.
 
     >>> few, many = np.arange(100) < 10, np.arange(100) < 14
-    >>> fewer(few, many, by=1.0), fewer(few, many, by=2.0)
-    (True, False)
+    >>> lead(few, many), lead(many, few), lead(few, few)
+    (2.0, -2.0, 0.0)
     """
     differences = other.astype(np.float64) - one
-    return bool(differences.sum() > by * np.sqrt(np.sum(differences**2)))
+    standard_error = np.sqrt(np.sum(differences**2))
+    return float(differences.sum() / standard_error) if standard_error else 0.0
 
 
 def is_better(learned: Answers, given: Answers) -> bool:
@@ -93,10 +93,9 @@ def is_better(learned: Answers, given: Answers) -> bool:
     The rows around those asked say more; the votes of three are what counts in the end, and say
     something else where classes are of unlike sizes.
     """
-    return not (
-        fewer(given.strangers, learned.strangers, by=-SURE)
-        or fewer(given.mistaken, learned.mistaken, by=-SURE_OF_VOTES)
-    )
+    by_votes = lead(learned.mistaken, given.mistaken)
+    is_sure = lead(learned.strangers, given.strangers) + by_votes >= SURE
+    return by_votes >= 0.0 and (is_sure or np.array_equal(learned.strangers, given.strangers))
 
 
 def some_of(rows: Rows) -> tuple[FloatArray, IndexArray]:

@@ -149,5 +149,5 @@ def _chosen(learned: Sequence[FloatArray], *, is_part: bool) -> int:
         return 0
     mean = 1 + int(np.argmin([strangers.sum() for strangers in learned[1:]]))
     if is_part:
-        return mean if guard.fewer(learned[mean], learned[0], by=LEAD_IN_PART) else 0
-    return 0 if guard.fewer(learned[0], learned[mean], by=LEAD) else mean
+        return mean if guard.lead(learned[mean], learned[0]) > LEAD_IN_PART else 0
+    return 0 if guard.lead(learned[0], learned[mean]) > LEAD else mean

@@ -120,16 +120,16 @@ class TripletSGD(StreamLearner, GuardedLearner, TripletLearner[Staged]):
         features, else 2, or 1 where `method` is given. ``fit_triplets``, whose triplets are given,
         has one.
     guard : bool, default=True
-        With 20 to 1,000 labelled rows (beyond 48 features to 300), and with more if an eighth of
-        them (a quarter) is taken for another class by its three nearest to begin with, or a
-        quarter (half) of as many as are not of the largest class, see what learning is worth: two
-        thirds of the rows, of 3,000 at most, are learned from with a third of the triplets, and
-        the rest is asked how many of the rows around it are of its class, and what its three
-        nearest take it for. Where `n_neighbors` is None they are also learned from with 20
-        neighbours, and ``components_`` is the mean of the metric of all rows, those of 20
-        neighbours, the start and, if that is better, the inverse of the covariance within
-        classes; with more than 3,000 rows, only if this is clearly better than the metric alone.
-        Unless the result is better than no metric by both, ``components_`` is the identity, and
+        With 20 to 1,000 labelled rows (beyond 48 features to 300), and with more if a tenth of
+        them (beyond 128 features a quarter) is taken for another class by its three nearest to
+        begin with, or a fifth (half) of as many as are not of the largest class, see what learning
+        is worth: two thirds of the rows, of 3,000 at most, are learned from with a third of the
+        triplets, and the rest is asked how many of the rows around it are of its class, and what
+        its three nearest take it for. Where `n_neighbors` is None they are also learned from with
+        20 neighbours, and ``components_`` is the mean of the metric of all rows, those of 20
+        neighbours, the start and, if that is better, the inverse of the covariance within classes;
+        with more than 3,000 rows, only if this is clearly better than the metric alone. Unless the
+        result is clearly better than no metric by both, ``components_`` is the identity, and
         ``notes_`` says so. Not with `n_components`.
     random_state : int, RandomState instance or None, default=None
         Seeds three independent streams: triplets, acceptance, choice within a batch.
