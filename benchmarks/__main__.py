@@ -9,6 +9,7 @@ from pathlib import Path
 from benchmarks import (
     embeddings,
     growth,
+    kinds,
     lmnn,
     mining,
     nca,
@@ -37,6 +38,7 @@ COMMANDS = {
     "scale": scale,
     "peers": peers,
     "study": study,
+    "kinds": kinds,
 }
 
 

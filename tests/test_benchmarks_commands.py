@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
-from benchmarks import startup
+from benchmarks import kinds, startup
 
 from benchmark_rows import finite, run
 
@@ -21,6 +22,34 @@ def test_embeddings(tmp_path: Path) -> None:
         assert row["components"] == 4
         assert 0 < row["before"] < row["after"] <= 1
         assert 0 < row["at_components"] <= 1
+
+
+def test_kinds(tmp_path: Path) -> None:
+    words = ["--only", "100 rows of 2 features", "150 classes of two", "--seeds", "0", "1"]
+    few, pairs = run("kinds", tmp_path, *words)
+    assert (few["shape"], few["sizes"], few["n_runs"]) == ("100 x 2", "50 to 50", 2)
+    assert (pairs["n_classes"], pairs["sizes"]) == (150, "2 to 2")
+    for row in (few, pairs):
+        assert finite(row, "seconds")
+        assert row["change"] == row["default"] - row["euclidean"] < 0.5
+    assert pairs["change"] < -10
+
+
+LONG = ("a million rows", "embeddings of 384 dimensions", "embeddings of 1,536 dimensions")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in kinds.KINDS if kind not in LONG])
+def test_kinds_have_rows_of_every_class_to_learn_from(kind: str) -> None:
+    data = kinds.held_out(*kinds.KINDS[kind](3), seed=3)
+    np.testing.assert_array_equal(np.unique(data.y_train), np.unique(kinds.KINDS[kind](3)[1]))
+    assert np.isfinite(data.X_train).all()
+    assert 100 <= len(data.X_test) <= 3000
+
+
+def test_many_rows_run_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kinds, "MANY_ROWS", 99)
+    (row,) = run("kinds", tmp_path, "--only", "100 rows of 2 features")
+    assert row["n_runs"] == 1
 
 
 def test_speed(tmp_path: Path) -> None:
