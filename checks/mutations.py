@@ -39,7 +39,16 @@ TABLES = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What may be asked."""
-    parser.add_argument("numbers", nargs="*", type=int, help="only these (default: all)")
+    parser.add_argument("numbers", nargs="*", type=_number, help="only these (default: all)")
+
+
+def _number(word: str) -> int:
+    """Of a mutant."""
+    if not word.isdecimal() or int(word) >= len(MUTANTS):
+        raise argparse.ArgumentTypeError(
+            f"mutants have the numbers 0 to {len(MUTANTS) - 1}, not {word!r}"
+        )
+    return int(word)
 
 
 def run(asked: argparse.Namespace, report: Report) -> None:

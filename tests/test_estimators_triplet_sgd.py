@@ -73,7 +73,7 @@ def test_every_parameter_changes_something(
 
 def test_every_parameter_is_in_the_table_above() -> None:
     changed = {name for _, _, change in CHANGES for name in change}
-    changed.add("guard")  # see tests/test_estimators_guard.py
+    changed.add("guard")  # see tests/test_estimators_guarded.py
     assert changed == TripletSGD().get_params().keys()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -91,6 +92,15 @@ def test_every_mutant_still_applies(number: int) -> None:
 def test_a_mutant_that_no_longer_applies_is_told() -> None:
     with pytest.raises(ValueError, match=r"^'.*' occurs 0 times in losses.py, not once"):
         mutations.mutated(MUTANTS[0], "nothing of it")
+
+
+@pytest.mark.parametrize("word", [str(len(MUTANTS)), "-1", "1.5", "all"])
+def test_numbers_that_no_mutant_has(word: str) -> None:
+    parser = argparse.ArgumentParser(exit_on_error=False)
+    mutations.add_arguments(parser)
+    with pytest.raises((argparse.ArgumentError, SystemExit)):
+        parser.parse_args([word])
+    assert parser.parse_args(["0", "7"]).numbers == [0, 7]
 
 
 def test_there_are_enough_of_them() -> None:

@@ -48,10 +48,10 @@ METRIC: tuple[Mutant, ...] = (
     ),
     Mutant(
         "estimators/guard.py",
-        "differences.sum() > by * np.sqrt(np.sum(differences**2))",
-        "differences.sum() > 0",
-        "fewer by chance is clearly fewer",
-        tests("estimators_guard", "more_than_chance"),
+        "differences.sum() / standard_error",
+        "differences.sum()",
+        "a lead of some rows is clear, however many change sides",
+        tests("estimators_guard", "standard_errors"),
     ),
     Mutant(
         "estimators/guard.py",
@@ -96,14 +96,14 @@ METRIC: tuple[Mutant, ...] = (
         "shares.many / len(many)",
         "shares.many",
         "every metric of many neighbours counts as much as all",
-        tests("estimators_guard", "all_folds"),
+        tests("estimators_guarded", "all_folds"),
     ),
     Mutant(
         "estimators/guarded.py",
         "0 if guard.lead(learned[0], learned[mean]) > LEAD else mean",
         "mean if guard.lead(learned[mean], learned[0]) > LEAD else 0",
         "a mean must be better, however few the rows",
-        tests("estimators_guard", "clearly_better"),
+        tests("estimators_guarded", "clearly_better"),
     ),
     Mutant(
         "estimators/guard.py",
@@ -117,7 +117,7 @@ METRIC: tuple[Mutant, ...] = (
         "self._blends(X, y, others[-1:])",
         "self._blends(X, y, others)",
         "metrics learned from the rows that are asked are in their mean",
-        tests("estimators_guard", "same_settings"),
+        tests("estimators_guarded", "same_settings"),
     ),
     Mutant(
         "estimators/guard.py",
@@ -226,14 +226,14 @@ METRIC: tuple[Mutant, ...] = (
         "min(MANY, len(X) - 1)",
         "MANY",
         "few rows cannot say, for want of 20 neighbours",
-        tests("estimators_guard", "can_be_asked"),
+        tests("estimators_guarded", "can_be_asked"),
     ),
     Mutant(
         "estimators/guarded.py",
         "len(np.unique(y)) == 1 and others < 0.5",
         "False",
         "what one or two rows of a class teach is taken unseen",
-        tests("estimators_guard", "can_be_asked"),
+        tests("estimators_guarded", "can_be_asked"),
     ),
     Mutant(
         "estimators/inputs.py",
