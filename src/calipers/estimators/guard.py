@@ -19,7 +19,7 @@ from calipers.votes import winners
 
 FEWEST_ROWS = 20  # fewer say too little
 FEW_ROWS, FEW_ROWS_WIDE = 1000, 300  # so many are always asked (beyond CHEAP features),
-DOUBTFUL, DOUBTFUL_WIDE = 1 / 10, 1 / 4  # more only if such a share is mistaken to begin with
+DOUBTFUL, DOUBTFUL_WIDE = 1 / 9, 1 / 4  # more only if such a share is mistaken to begin with
 WIDE = 128  # (beyond so many features),
 OF_OTHERS = 2  # or so many times that share of the rows that are not of the largest class
 MOST_ROWS = 3000  # of more rows, these are taken evenly

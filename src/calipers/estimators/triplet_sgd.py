@@ -120,10 +120,10 @@ class TripletSGD(StreamLearner, GuardedLearner, TripletLearner[Staged]):
         features, else 2, or 1 where `method` is given. ``fit_triplets``, whose triplets are given,
         has one.
     guard : bool, default=True
-        With 20 to 1,000 labelled rows (beyond 48 features to 300), and with more if a tenth of
-        them (beyond 128 features a quarter) is taken for another class by its three nearest to
-        begin with, or a fifth (half) of as many as are not of the largest class, see what learning
-        is worth: two thirds of the rows, of 3,000 at most, are learned from with a third of the
+        With 20 to 1,000 labelled rows (beyond 48 features to 300), and with more if a ninth of them
+        (beyond 128 features a quarter) is taken for another class by its three nearest to begin
+        with, or two ninths (half) of as many as are not of the largest class, see what learning is
+        worth: two thirds of the rows, of 3,000 at most, are learned from with a third of the
         triplets, and the rest is asked how many of the rows around it are of its class, and what
         its three nearest take it for. Where `n_neighbors` is None they are also learned from with
         20 neighbours, and ``components_`` is the mean of the metric of all rows, those of 20
