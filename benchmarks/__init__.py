@@ -8,11 +8,13 @@ Map of this package, in reading order:
 - `shapes`: the data, real ones where there are files, else stand-ins named as such;
 - `problem`: what a solver is given and what it hands back;
 - `solvers`: one file per competitor: `plain` NumPy, `ours`;
-- `searches`: one file per way to find nearest rows: `ours`, `scikit`;
+- `searches`: one file per way to find nearest neighbours: `ours`, `scikit`;
 - `environments`: interpreters with packages that do not go with ours;
 - `learners`: complete fits, one file per competitor, `answer` for one in a process of its own;
 - `contestants`: which of them `peers` compares, and in which environment;
-- `keel`: tables that only `study` looks at;
+- `keel`: tables that only `study` reads; `holdouts`: parts of them that are held out;
+- `choices`, `first_edition`: what `study` compares; `paired`: differences with standard errors;
 - `limit`: the time that no solver of its kind can beat by much;
-- `speed`, `growth`, `nca`, `startup`, `mining`, `lmnn`, `peers`, `study` and others: the commands.
+- `speed`, `growth`, `nca`, `startup`, `mining`, `lmnn`, `peers`, `study`, `components` and others:
+  the commands.
 """

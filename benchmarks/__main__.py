@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks import (
+    components,
     embeddings,
     growth,
     kinds,
@@ -38,6 +39,7 @@ COMMANDS = {
     "scale": scale,
     "peers": peers,
     "study": study,
+    "components": components,
     "kinds": kinds,
 }
 

@@ -57,6 +57,6 @@ def for_eigendecomposition(d: int) -> int:
 
 
 def for_product(X: FloatArray) -> int:
-    """The number of threads that suits products of rows with rows."""
+    """The number of threads that suits products of samples with samples."""
     some = X[:2000]
     return fastest(lambda: some @ some.T)[0]

@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 
 from benchmarks import lmnn
 from benchmarks.learners.splits import Features
+from calipers.recipes import RECIPES
+
+DEFAULT = next(iter(RECIPES))
 
 ENVIRONMENTS: Mapping[str, tuple[str, ...]] = {
     "metric-learn": lmnn.PACKAGES,
@@ -44,7 +47,7 @@ class Contestant(NamedTuple):
 
 
 def _ours(method: str) -> Contestant:
-    name = "Calipers" if method == "auto" else f"Calipers {method}"
+    name = "Calipers" if method == DEFAULT else f"Calipers {method}"
     return Contestant(name, "triplet_sgd", {"method": method})
 
 
@@ -58,7 +61,8 @@ def _torch(loss: str) -> Contestant:
 
 
 CONTESTANTS = (
-    *map(_ours, ("auto", "sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd")),
+    Contestant("Calipers MetricCV", "metric_cv"),
+    *map(_ours, RECIPES),
     Contestant("Calipers LMNN", "large_margin", seeded=False),
     Contestant("Euclidean", None, seeded=False),
     Contestant("LDA", "lda", seeded=False),

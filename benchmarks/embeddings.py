@@ -1,8 +1,8 @@
 """Fits on unit-norm embeddings: seconds, and recall@10 before, after and with fewer dimensions.
 
-Rows are synthetic: a centre for every class in a subspace of 32 dimensions, a spread within
+Samples are synthetic: a centre for every class in a subspace of 32 dimensions, a spread within
 classes that is largest in another subspace, and noise in all dimensions, scaled to length 1.
-Half of the rows are learned from, the other half are the queries. "cpu s" are the seconds of
+Half of them are learned from, the other half are the queries. "cpu s" are the seconds of
 all threads, which tell more than "fit s" where the machine has other work.
 """
 
@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from benchmarks.clock import timed
 from benchmarks.rows import Column, Report
-from calipers import TripletSGD
+from calipers import TripletSGD, plan
 from calipers.evaluation import retrieval_scores
 
 DIMENSIONS = (384, 768, 1536)
@@ -27,7 +27,7 @@ N_SIGNAL, N_NUISANCE = 32, 64
 TABLES = {
     "embeddings": [
         Column("d", "d", width=6),
-        Column("rows", "rows", ",", 7),
+        Column("samples", "samples", ",", 7),
         Column("triplets", "triplets", ",", 9),
         Column("fit s", "seconds", ".1f", 7),
         Column("cpu s", "cpu_seconds", ".1f", 7),
@@ -46,30 +46,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dimensions", nargs="+", type=int, default=DIMENSIONS, metavar="D", help="64 or more"
     )
-    parser.add_argument("--rows-each", type=int, default=10_000, help="rows of either half")
+    parser.add_argument("--samples", type=int, default=10_000, help="of either half")
     parser.add_argument("--classes", type=int, default=1000)
-    parser.add_argument("--triplets", type=int, default=100_000)
+    parser.add_argument("--triplets", type=int, default=100_000, help="of all rounds")
     parser.add_argument("--components", type=int, default=64, help="dimensions to keep")
     parser.add_argument("--seed", type=int, default=0)
 
 
 def run(asked: argparse.Namespace, report: Report) -> None:
     """Measure dimension by dimension."""
-    n = asked.rows_each
+    n = asked.samples
     for d in asked.dimensions:
         X, y = embeddings(2 * n, d, asked.classes, seed=asked.seed)
-        learner = TripletSGD(n_triplets=asked.triplets, random_state=asked.seed)
+        n_triplets = asked.triplets // plan.N_ROUNDS
+        learner = TripletSGD(n_triplets=n_triplets, random_state=asked.seed)
         if d == asked.dimensions[0]:  # compile before the clock starts
-            TripletSGD(n_triplets=100, random_state=0).fit(X[:500], np.arange(500) % 10)
+            TripletSGD(n_triplets=1000, random_state=0).fit(X[:500], np.arange(500) % 10)
         used = process_time()
         seconds, metric = timed(partial(learner.fit, X[:n], y[:n]))
         used = process_time() - used
         few = metric.components_[: asked.components]  # what n_components would keep
         scores = {
             name: retrieval_scores(
-                rows[:n], rows[n:], labels=y[:n], query_labels=y[n:], k=10
+                mapped[:n], mapped[n:], labels=y[:n], query_labels=y[n:], k=10
             ).recall_at_k
-            for name, rows in (
+            for name, mapped in (
                 ("before", X),
                 ("after", metric.transform(X)),
                 ("at_components", X @ few.T),
@@ -78,7 +79,7 @@ def run(asked: argparse.Namespace, report: Report) -> None:
         report.add(
             "embeddings",
             d=d,
-            rows=n,
+            samples=n,
             triplets=asked.triplets,
             seconds=seconds,
             cpu_seconds=used,
@@ -92,7 +93,7 @@ def run(asked: argparse.Namespace, report: Report) -> None:
 def embeddings(
     n: int, d: int, n_classes: int, *, seed: int
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[Any]]:
-    """Rows of length 1 in float32, as sentence models give them, and their classes."""
+    """Samples of length 1 in float32, as sentence models give them, and their classes."""
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.arange(n) % n_classes)
     signal = rng.normal(size=(n_classes, N_SIGNAL)) @ _directions(rng, N_SIGNAL, d)

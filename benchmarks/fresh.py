@@ -41,14 +41,16 @@ def fit_memory(
 
     ``warm``: compiled code has been loaded by a small fit before; else loading it counts.
     """
+    from sklearn.base import clone
+
     from benchmarks.clock import resident_megabytes, traced_megabytes
     from benchmarks.shapes import data_set
     from calipers import TripletSGD
 
     data = data_set(name, data_dir=data_dir, shrink=shrink)
-    model = TripletSGD(method, n_triplets=n_triplets, random_state=0)
+    model = TripletSGD(method, n_rounds=1, n_triplets=n_triplets, random_state=0)
     if warm:
-        TripletSGD(method, n_triplets=500, random_state=0).fit(data.X[:300], data.y[:300])
+        clone(model).set_params(n_triplets=500).fit(data.X[:300], data.y[:300])
     resident = resident_megabytes(lambda: model.fit(data.X, data.y))
     return {
         "data": data.name,
@@ -59,15 +61,15 @@ def fit_memory(
     }
 
 
-def two_fits(*, method: str, n_rows: int, n_features: int) -> Row:
+def two_fits(*, method: str, n_samples: int, n_features: int) -> Row:
     """Seconds of the first and of the second fit of this process."""
     import numpy as np
 
     from calipers import TripletSGD
 
     rng = np.random.default_rng(0)
-    y = np.arange(n_rows) % 5
-    X = rng.normal(size=(n_rows, n_features)) + rng.normal(size=(5, n_features))[y]
+    y = np.arange(n_samples) % 5
+    X = rng.normal(size=(n_samples, n_features)) + rng.normal(size=(5, n_features))[y]
     seconds = []
     for _ in range(2):
         started = perf_counter()
@@ -76,34 +78,33 @@ def two_fits(*, method: str, n_rows: int, n_features: int) -> Row:
     return {"first_seconds": seconds[0], "second_seconds": seconds[1]}
 
 
-def out_of_core(*, folder: str, n_triplets: int, start: Any) -> Row:
-    """Peak memory of a fit on a mapped file: by the library, or without a start by the command."""
+def out_of_core(*, folder: str, n_triplets: int, init: str | None) -> Row:
+    """Peak memory of a fit on a memmap: by the library, or without `init` by the command line."""
     from pathlib import Path
 
     import numpy as np
 
     import calipers
     from benchmarks.clock import peak_megabytes, resident_megabytes
-    from calipers.cli import main as run_command
+    from calipers.cli.main import main as run_command
 
     X, y = Path(folder, "X.npy"), Path(folder, "y.npy")
     metric = Path(folder, "metric.safetensors")
-    words = ["fit", str(X), "--label", str(y), "-o", str(metric), "--triplets", str(n_triplets)]
+    words = ["fit", str(X), "--label", str(y), "-o", str(metric), "--quiet"]
+    words += ["--learner", "triplet-sgd", "--triplets", str(n_triplets)]
 
     def fit() -> None:
-        model = calipers.TripletSGD(n_triplets=n_triplets, start=start, random_state=0)
+        model = calipers.TripletSGD(n_triplets=n_triplets, init=init or "auto", random_state=0)
         model.fit(np.load(X, mmap_mode="r"), np.load(y)).save(metric)
 
     def fit_by_command() -> None:
-        if run_command([*words, "--quiet"]) != 0:
+        if run_command(words) != 0:
             raise FreshProcessError("calipers fit failed")
 
     # what must be compiled is, before
     small = np.array(np.load(X, mmap_mode="r")[:300])
-    calipers.TripletSGD(n_triplets=500, start="features", random_state=0).fit(
-        small, np.arange(300) % 3
-    )
-    above = resident_megabytes(fit_by_command if start is None else fit)
+    calipers.TripletSGD(n_triplets=500, init="scaled").fit(small, np.arange(300) % 3)
+    above = resident_megabytes(fit_by_command if init is None else fit)
     facts = calipers.load(metric).facts_
     return {
         "file_megabytes": X.stat().st_size / 1e6,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from benchmarks.shapes import mixture
 from benchmarks.solvers import ours as solver
 from calipers import TripletSGD
 from calipers.arrays import FloatArray, IndexArray
+from calipers.recipes import recipe_of
 
 TABLES = {
     "growth": [
@@ -44,7 +46,7 @@ MEASURED = ("mining_seconds", "solve_seconds", "megabytes", "updates")
 
 @dataclass(frozen=True)
 class Size:
-    """Triplets, rows, features, batch size."""
+    """Triplets, samples, features, batch size."""
 
     N: int = 50_000
     n: int = 4_000
@@ -63,18 +65,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(asked: argparse.Namespace, report: Report) -> None:
     """Let one after the other grow, for each method."""
-    start = Size()
-    start = replace(
-        start,
-        N=start.N // asked.shrink,
-        n=start.n // asked.shrink,
-        d=max(8, start.d // asked.shrink),
-    )
+    first, k = Size(), asked.shrink
+    first = replace(first, N=first.N // k, n=first.n // k, d=max(8, first.d // k))
     _warm_up(tuple(asked.methods))
     report.say("x: ratio to the row before; peak MB: largest allocation of the fit above X")
     for letter in asked.only:
         for method in asked.methods:
-            _grow(letter, method, start, asked, report)
+            _grow(letter, method, first, asked, report)
 
 
 def _warm_up(methods: tuple[str, ...]) -> None:
@@ -85,13 +82,13 @@ def _warm_up(methods: tuple[str, ...]) -> None:
         measure(method, Size(N=500, n=300, d=8))
 
 
-def _grow(letter: str, method: str, start: Size, asked: argparse.Namespace, report: Report) -> None:
-    if letter == "b" and method in ("sgd", "as-sgd"):
+def _grow(letter: str, method: str, first: Size, asked: argparse.Namespace, report: Report) -> None:
+    if letter == "b" and not recipe_of(method).batched:
         report.skip("growth", "takes one triplet at a time", grows=letter, method=method)
         return
     before: Row | None = None
     for factor in asked.factors:
-        size = replace(start, **{letter: factor * getattr(start, letter)})
+        size = replace(first, **{letter: factor * getattr(first, letter)})
         facts = {"grows": letter, "method": method, **asdict(size)}
         if before and _expected(before, asdict(size)[letter] / before[letter]) > asked.seconds:
             report.skip("growth", f"would take more than {asked.seconds:g} s", **facts)
@@ -114,7 +111,9 @@ def _ratio(now: float, before: float) -> float | None:
 def measure(method: str, size: Size) -> Row:
     """Best times of up to three fits, and the peak memory of one more."""
     X, y = noisy_classes(size.n, size.d)
-    model = TripletSGD(method, n_triplets=size.N, batch_size=size.b, random_state=0)
+    batch_size = size.b if recipe_of(method).batched else None
+    settings: dict[str, Any] = {"n_rounds": 1, "n_triplets": size.N, "batch_size": batch_size}
+    model = TripletSGD(method, init="identity", **settings, random_state=0)
     seconds, _ = timed(lambda: model.fit(X, y))
     times = [(model.mining_seconds_, model.solve_seconds_)]
     if seconds < SHORT:

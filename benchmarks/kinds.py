@@ -2,7 +2,7 @@
 
 Kinds of features are digits and breast cancer of scikit-learn in other units; sizes are made up:
 classes of low rank that overlap, in features whose spreads differ, and unit-norm embeddings. Of
-more than 3,000 rows 3,000 are held out, of fewer a third, evenly over the classes.
+more than 3,000 samples 3,000 are held out, of fewer a third, evenly over the classes.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from benchmarks.rows import Column, Report
 from benchmarks.shapes import mixture
 from calipers import TripletSGD
 from calipers.arrays import FloatArray
-from calipers.datasets import Split
+from calipers.data.datasets import Split
 from calipers.evaluation import split_error
 
 Labelled: TypeAlias = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
 N_HELD_OUT = 3000
-MANY_ROWS = 10_000  # more are learned from with one seed only
+MANY_SAMPLES = 10_000  # more are learned from with one seed only
 
 TABLES = {
     "kinds": [
@@ -75,7 +75,7 @@ def _counts(seed: int) -> Labelled:
 
 
 def _noise(n: int, d: int) -> Callable[[int], Labelled]:
-    """Labels that have nothing to do with the rows."""
+    """Labels that have nothing to do with the samples."""
 
     def make(seed: int) -> Labelled:
         rng = np.random.default_rng(seed)
@@ -103,24 +103,24 @@ def _embeddings(n: int, d: int, n_classes: int) -> Callable[[int], Labelled]:
 KINDS: Mapping[str, Callable[[int], Labelled]] = {
     "pixels of 0 to 255": _digits(lambda X: np.minimum(16 * X, 255).astype(np.uint8)),
     "0 and 1": _digits(lambda X: X > 8),
-    "rows of length 1": _digits(lambda X: X / np.linalg.norm(X, axis=1, keepdims=True)),
+    "samples of length 1": _digits(lambda X: X / np.linalg.norm(X, axis=1, keepdims=True)),
     "tiny, of 32 bits": _digits(lambda X: (1e-8 * X).astype(np.float32)),
-    "a column in millions": _millions_beside_thousandths,
-    "columns of unlike units": _unlike_units,
+    "a feature in millions": _millions_beside_thousandths,
+    "features of unlike units": _unlike_units,
     "counts": _counts,
-    "noise, few rows": _noise(3300, 10),
-    "noise, many rows": _noise(6000, 60),
-    "100 rows of 2 features": _classes([1550] * 2, 2),
-    "fewer rows than features": _classes([1550] * 2, 300, separation=0.5),
+    "noise, few samples": _noise(3300, 10),
+    "noise, many samples": _noise(6000, 60),
+    "100 samples of 2 features": _classes([1550] * 2, 2),
+    "fewer samples than features": _classes([1550] * 2, 300, separation=0.5),
     "150 classes of two": _classes([22] * 150, 30),
     "150 classes of 40": _classes([60] * 150, 100),
     "pairs beside a large class": _classes([22_000, *[3] * 39], 20),
     "two large classes": _classes([51_500] * 2, 10),
     "embeddings of 384 dimensions": _embeddings(13_000, 384, 150),
     "embeddings of 1,536 dimensions": _embeddings(7000, 1536, 150),
-    "a million rows": _classes([200_600] * 5, 10),
+    "a million samples": _classes([200_600] * 5, 10),
 }
-"""What makes rows and labels from a seed."""
+"""What makes samples and labels from a seed."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -132,7 +132,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(asked: argparse.Namespace, report: Report) -> None:
-    """Measure kind by kind; of many rows with the first seed only."""
+    """Measure kind by kind; of many samples with the first seed only."""
     X, y = load_digits(return_X_y=True)
     TripletSGD(random_state=0).fit(X[:300, 20:36], y[:300])  # compile before the clock starts
     for kind in asked.only:
@@ -140,7 +140,7 @@ def run(asked: argparse.Namespace, report: Report) -> None:
         for seed in asked.seeds:
             data = held_out(*KINDS[kind](seed), seed=seed)
             measured.append(measure(data, seed))
-            if len(data.y_train) > MANY_ROWS:
+            if len(data.y_train) > MANY_SAMPLES:
                 break
         euclidean, default, seconds = np.mean(measured, axis=0)
         sizes = np.unique_counts(data.y_train).counts
@@ -159,7 +159,7 @@ def run(asked: argparse.Namespace, report: Report) -> None:
 
 
 def held_out(X: npt.NDArray[Any], y: npt.NDArray[Any], *, seed: int) -> Split:
-    """A part to learn from and one to be asked, evenly over the classes."""
+    """A part to learn from and one to be held out, evenly over the classes."""
     X_train, X_test, y_train, y_test = train_test_split(
         X,
         y,

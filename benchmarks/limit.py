@@ -1,7 +1,7 @@
 """The limit: what a method costs on this machine if only the necessary is done, at full speed.
 
-One matrix product that evaluates the margins that the method needs (two rows of differences
-for each triplet it looks at), plus one Cholesky factorisation of size d per update, which
+One matrix product that evaluates the margins that the method needs (two differences for each
+triplet it evaluates), plus one Cholesky factorisation of size d per update, which
 is the least that can tell whether M is still positive semi-definite.
 """
 
@@ -16,23 +16,23 @@ from benchmarks import blas
 from benchmarks.problem import Problem
 from calipers.arrays import FloatArray, IndexArray
 
-MOST_ROWS = 20_000  # of differences in the product that is timed
+MOST_DIFFERENCES = 20_000  # in the product that is timed
 ENOUGH = 2e6  # multiplications behind one reading of the clock, so that it is no noise
 
 
 class Limit(NamedTuple):
     """Seconds of the two operations, with one or all BLAS threads, whichever is faster."""
 
-    row: float  # of the product, for one row of differences
+    difference: float  # its share of the product
     factorisation: float
 
     def seconds(self, problem: Problem, n_updates: int) -> float:
-        """For a whole walk."""
-        return 2 * looked_at(problem, n_updates) * self.row + n_updates * self.factorisation
+        """For a whole run."""
+        return 2 * evaluated(problem, n_updates) * self.difference + n_updates * self.factorisation
 
 
-def looked_at(problem: Problem, n_updates: int) -> int:
-    """Triplets whose margins a method needs: all, but for HR-SGD one a batch and update's."""
+def evaluated(problem: Problem, n_updates: int) -> int:
+    """Triplets whose margins a method needs: all; for HR-SGD one a batch, and all of an update."""
     if problem.method == "hr-sgd":
         return problem.n_iterations + problem.batch_size * n_updates
     return problem.n_iterations * problem.batch_size
@@ -40,7 +40,7 @@ def looked_at(problem: Problem, n_updates: int) -> int:
 
 def measure(X: FloatArray, triplets: IndexArray) -> Limit:
     """Time both operations on the data's own differences; the best of several each."""
-    some = triplets[: MOST_ROWS // 2]
+    some = triplets[: MOST_DIFFERENCES // 2]
     differences = np.vstack([X[some[:, 0]] - X[some[:, column]] for column in (1, 2)])
     d = X.shape[1]
     noise = np.random.default_rng(0).normal(size=(d, d))

@@ -23,10 +23,10 @@ from benchmarks import environments
 from benchmarks.clock import best_timed
 from benchmarks.rows import ROOT, Column, Report
 from calipers.arrays import FloatArray, IndexArray
-from calipers.datasets import DatasetError, load
+from calipers.data.datasets import DatasetError, load
 
 DATA: dict[str, int | None] = {"digits": None, "semeion": None, "letter": 3000}
-"""Names, and how many of the training rows are taken; None for all."""
+"""Names, and how many of the training samples are taken; None for all."""
 
 PACKAGES = ("metric-learn==0.7.0", "pylmnn==1.6.4")
 MAX_ITER = 1000
@@ -98,7 +98,7 @@ def _compare(
     trouble: str | None,
 ) -> None:
     from benchmarks.solvers import lmnn_ours as ours
-    from calipers.estimators.large_margin import LargeMargin
+    from calipers.solvers.large_margin import LargeMargin
 
     settings: dict[str, Any] = {"n_neighbors": asked.neighbors, "push_weight": asked.push_weight}
     ours.warm_up(X, y, **settings)

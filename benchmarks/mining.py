@@ -1,12 +1,12 @@
-"""The search for nearest same-class and other-class rows, against scikit-learn.
+"""The search for nearest positives and negatives, against scikit-learn.
 
-Both sides answer the same question for the same anchors: the k nearest rows of the
-anchor's class (itself left out) and of all other classes. scikit-learn is asked as a user
-would ask it, once per class and once per complement of a class, with brute force on all
-cores; taking those rows out of X is part of its time, as sorting by class is of ours. All
+Both sides answer the same question for the same anchors: the k nearest samples of
+the anchor's class (itself left out) and of all other classes. scikit-learn is called as a user
+would call it, once per class and once per complement of a class, with brute force on all
+cores; taking those samples out of X is part of its time, as sorting by class is of ours. All
 data are synthetic stand-ins with the shape and kind of values of the named sets.
 Compilation is done before the clock starts. "equal" compares the directly summed distances
-of the rows found (scikit-learn breaks ties otherwise). "MB" is the peak of what calipers
+of the samples found (scikit-learn breaks ties otherwise). "MB" is the peak of what calipers
 allocates beyond the data, from an extra run on fewer anchors.
 """
 
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What may be asked."""
     parser.add_argument("--only", nargs="+", choices=tuple(N_ANCHORS), default=tuple(N_ANCHORS))
     parser.add_argument("--neighbors", type=int, nargs="+", default=[1, 5], metavar="K")
-    parser.add_argument("--shrink", type=int, default=1, help="divide rows and anchors")
+    parser.add_argument("--shrink", type=int, default=1, help="divide samples and anchors")
     parser.add_argument(
         "--all-anchors", action="store_true", help="as many where scikit-learn takes minutes"
     )
@@ -86,8 +86,8 @@ def run(asked: argparse.Namespace, report: Report) -> None:
 def _compare(data: Data, anchors: IndexArray, k: int, report: Report) -> None:
     """Both searches for one number of neighbours."""
 
-    def search(method: Search, rows: IndexArray) -> Lists:
-        return method(data.X, data.y, rows, k)
+    def search(method: Search, of: IndexArray) -> Lists:
+        return method(data.X, data.y, of, k)
 
     seconds, found = best_timed(lambda: search(ours.search, anchors))
     peer_seconds, expected = best_timed(lambda: search(scikit.search, anchors))
@@ -109,7 +109,7 @@ def _compare(data: Data, anchors: IndexArray, k: int, report: Report) -> None:
 
 
 def _equal(X: FloatArray, anchors: IndexArray, found: Lists, expected: Lists) -> bool:
-    """Whether both found rows at the same distances."""
+    """Whether both found samples at the same distances."""
     return all(
         np.allclose(
             squared_distances(X, anchors, mine), squared_distances(X, anchors, theirs), rtol=1e-9
@@ -118,7 +118,7 @@ def _equal(X: FloatArray, anchors: IndexArray, found: Lists, expected: Lists) ->
     )
 
 
-def squared_distances(X: FloatArray, anchors: IndexArray, numbers: IndexArray) -> FloatArray:
-    """Directly summed distances of found rows, nearest first."""
-    found = [((X[anchors] - X[column]) ** 2).sum(axis=1) for column in numbers.T]
+def squared_distances(X: FloatArray, anchors: IndexArray, nearest: IndexArray) -> FloatArray:
+    """Directly summed distances of the samples found, nearest first."""
+    found = [((X[anchors] - X[column]) ** 2).sum(axis=1) for column in nearest.T]
     return np.sort(np.column_stack(found), axis=1)

@@ -1,6 +1,6 @@
 """A complete default fit beside scikit-learn's NeighborhoodComponentsAnalysis.
 
-Both with their defaults, on the same rows; 3-NN errors are of the test part, after the
+Both with their defaults, on the same samples; 3-NN errors are of the test part, after the
 clock has stopped. The peer is stopped at the end of the iteration in which the cap
 strikes; its error is then of the metric it had.
 """
@@ -16,7 +16,7 @@ from benchmarks.learners import nca as peer
 from benchmarks.learners import ours
 from benchmarks.learners.splits import split_of
 from benchmarks.rows import Column, Report
-from calipers.datasets import DatasetError, Split
+from calipers.data.datasets import DatasetError, Split
 from calipers.evaluation import split_error
 
 NAMES = ("pendigits", "letter", "digits", "semeion")
@@ -116,7 +116,7 @@ def _compare(name: str, seed: int, data: Split, asked: argparse.Namespace, repor
     )
 
 
-def _check_memory(n_rows: int) -> None:
+def _check_memory(n_samples: int) -> None:
     """Raise rather than drive the machine out of memory."""
     listing = Path("/proc/meminfo")
     if not listing.is_file():
@@ -126,7 +126,7 @@ def _check_memory(n_rows: int) -> None:
         for line in listing.read_text().splitlines()
         if line.startswith("MemAvailable")
     )
-    needed = peer.needed_bytes(n_rows)
+    needed = peer.needed_bytes(n_samples)
     if needed > available:
         raise fresh.FreshProcessError(
             f"needs about {needed / 1e9:.0f} GB, of which {available / 1e9:.0f} are available"

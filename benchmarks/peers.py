@@ -1,8 +1,8 @@
 """Calipers beside other metric learners: error, seconds and memory of a fit.
 
-Everybody gets the same rows in a process of its own, with the defaults of its makers; 3-NN
+Everybody gets the same samples in a process of its own, with the defaults of its makers; 3-NN
 errors are of the test part, after the clock has stopped. Wine and breast_cancer, whose
-columns have unlike units, come a second time standardised. One that runs into the cap is
+features have unlike units, come a second time standardised. One that runs into the cap is
 stopped there and scored by what it had, or, where it cannot be stopped, ended; foreign
 packages have environments of their own. Whoever cannot be started or does not end is a row
 with the reason.
@@ -28,7 +28,7 @@ from benchmarks.contestants import CONTESTANTS, ENVIRONMENTS, Contestant
 from benchmarks.learners.fitted import Fitted
 from benchmarks.learners.splits import Features, rescaled, split_of
 from benchmarks.rows import ROOT, Column, Report, Row
-from calipers.datasets import DatasetError, Split, has_standard_split
+from calipers.data.datasets import DatasetError, Split, has_standard_split
 from calipers.evaluation import split_error
 
 NAMES = (

@@ -38,7 +38,7 @@ class Problem:
         return len(self.triplets) // self.batch_size
 
     def prefix(self, n_iterations: int) -> Problem:
-        """The same walk, ended earlier."""
+        """The same run, ended earlier."""
         return replace(self, triplets=self.triplets[: n_iterations * self.batch_size])
 
     def accept_rng(self) -> np.random.Generator:

@@ -1,6 +1,6 @@
 """Where the solver's time goes: microseconds of a change of M, by what they are spent on.
 
-Beside the whole walk the pieces are timed one by one, on the M that the walk ends with: the
+Beside the whole run the pieces are timed one by one, on the M that the run ends with: the
 margins that a change needs, its outer products, one factorisation, one eigenpair by Lanczos
 where M is that of a step that left the cone. "cone" is what remains of the whole without the
 margins and the outer products: mostly factorisations and the search for the negative pairs. It is
@@ -24,7 +24,6 @@ from benchmarks.rows import Column, Report
 from benchmarks.solvers import ours
 from calipers.arrays import FloatArray
 from calipers.kernels import algebra, cholesky, spectrum
-from calipers.solver import Solver
 from calipers.threads import single_threaded_blas
 
 TABLES = {
@@ -79,20 +78,18 @@ def run(asked: argparse.Namespace, report: Report) -> None:
 def pieces(problem: Problem, floor: limit.Limit) -> dict[str, Any]:
     """Microseconds per change of the whole and of its pieces."""
     d = problem.X.shape[1]
-    solver = Solver(
-        ours.recipe(problem), d, accept_rng=problem.accept_rng(), pick_rng=problem.pick_rng()
-    )
+    solver = ours.solver_of(problem)
     solver.advance(problem.X, problem.triplets)
     seconds, outcome = best_timed(lambda: ours.run(problem))
     changes = max(1, outcome.counts["changes"])
-    tally = solver.iterate.tally[0]
-    rank = max(1, round(int(tally["rank"]) / changes))
+    counted = solver.iterate.tally[0]
+    rank = max(1, round(int(counted["rank"]) / changes))
     negatives = outcome.counts["negatives"] / changes
-    looked_at = limit.looked_at(problem, outcome.counts["updates"])
-    M = solver.iterate.M + 1e-6 * float(tally["norm"]) * np.eye(d)
+    evaluated = limit.evaluated(problem, outcome.counts["updates"])
+    M = solver.iterate.M + 1e-6 * float(counted["norm"]) * np.eye(d)
     with single_threaded_blas():
         measured = {
-            "margins": 2 * looked_at * floor.row / changes * 1e6,
+            "margins": 2 * evaluated * floor.difference / changes * 1e6,
             "outer": _microseconds(lambda n: _repeat_outer(M.copy(), rank, n)),
             "factorisation": _microseconds(lambda n: _repeat_factors(M, n)),
             "pair": _microseconds(lambda n: _repeat_pair(_left(M), n)),
@@ -124,19 +121,19 @@ def _repeat_outer(M: FloatArray, rank: int, n: int) -> None:
 
 @njit()
 def _repeat_factors(M: FloatArray, n: int) -> None:
-    room = np.empty_like(M)
+    workspace = np.empty_like(M)
     for _ in range(n):
-        cholesky.is_positive(M, 0.0, room)
+        cholesky.is_positive(M, 0.0, workspace)
 
 
 @njit()
 def _repeat_pair(left: tuple[FloatArray, FloatArray], n: int) -> None:
     M, v = left
     d = len(M)
-    values, vectors, room = np.empty(1), np.empty((1, d)), np.empty((d, d))
+    values, vectors, workspace = np.empty(1), np.empty((1, d)), np.empty((d, d))
     basis = np.empty((min(d, spectrum.MAX_STEPS) + 1, d))
     norm = np.sqrt((M * M).sum())
     for _ in range(n):
         found, rest = spectrum.seen_directly(M, v, norm, values, vectors, basis)
         if found == 0:
-            spectrum.seen_inverted(M, v, norm, rest - 1e-9, values, vectors, basis, room)
+            spectrum.seen_inverted(M, v, norm, rest - 1e-9, values, vectors, basis, workspace)

@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -143,9 +143,16 @@ def machine() -> Mapping[str, Any]:
         "blas_threads": all_threads(),
         "system": platform.system(),
         "python": platform.python_version(),
-        **{package: version(package) for package in PACKAGES},
+        **{package: _version(package) for package in PACKAGES},
         "commit": _commit(),
     }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
 
 
 def _usable_cores() -> int:

@@ -1,10 +1,9 @@
-"""Time, bytes moved and memory of fits on a Dask cluster, as rows, partitions and workers grow.
+"""Time, bytes moved and memory of fits on a Dask cluster as samples, partitions and workers grow.
 
 The cluster is of worker processes on this machine, so that two workers share its cores. "one s"
-is the search of a fit in memory, and "same" tells whether both have the same bits. "B/row" is
-what was sent between processes, in bytes for each row, the rows' own way to the workers left
-out. Then two modes that are not exact: a faiss index of each partition, with the share of the
-nearest rows that it finds, and the mean of a metric for each partition, with its 3-NN error.
+is the search of a fit in memory, and "same" tells whether both have the same bits. "B/sample" is
+what was sent between processes, in bytes for each sample, the samples' own way to the workers
+left out.
 """
 
 from __future__ import annotations
@@ -12,58 +11,36 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from benchmarks.growth import noisy_classes
 from benchmarks.rows import Column, Report, Row
-from calipers import Euclidean, TripletSGD
+from calipers import TripletSGD
 from calipers.arrays import FloatArray, IndexArray
 
 TABLES = {
     "scale": [
         Column("grows", "grows", width=10),
-        Column("rows", "n", ",", 9),
+        Column("samples", "n", ",", 9),
         Column("d", "d", ",", 5),
         Column("parts", "parts", ",", 6),
         Column("workers", "workers", ",", 7),
         Column("search s", "mining_seconds", ".2f"),
         Column("one s", "one_seconds", ".2f"),
         Column("solve s", "solve_seconds", ".2f"),
-        Column("rounds", "rounds", ",", 7),
-        Column("B/row", "bytes_per_row", ".1f"),
+        Column("waits", "waits", ",", 7),
+        Column("B/sample", "bytes_per_sample", ".1f"),
         Column("MB/worker", "worker_megabytes", ",.0f", 10),
         Column("same", "same", width=5),
-    ],
-    "approximate": [
-        Column("rows", "n", ",", 9),
-        Column("d", "d", ",", 5),
-        Column("parts", "parts", ",", 6),
-        Column("anchors", "anchors", ",", 8),
-        Column("exact s", "exact_seconds", ".2f"),
-        Column("index s", "index_seconds", ".2f"),
-        Column("same found", "recall_same", ".3f", 11),
-        Column("other found", "recall_other", ".3f", 12),
-    ],
-    "averaged": [
-        Column("parts", "parts", ",", 6),
-        Column("triplets", "n_triplets", ",", 9),
-        Column("error", "error", ".2f"),
-        Column("averaged", "averaged_error", ".2f", 9),
-        Column("Euclid", "euclidean_error", ".2f"),
-        Column("seconds", "seconds", ".2f"),
-        Column("averaged s", "averaged_seconds", ".2f", 11),
     ],
 }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What may be asked."""
-    parser.add_argument("--only", nargs="+", choices=tuple(TABLES), default=tuple(TABLES))
-    parser.add_argument("--n", type=int, default=40_000, help="rows to start from")
+    parser.add_argument("--n", type=int, default=40_000, help="samples to start from")
     parser.add_argument("--d", type=int, default=64, help="features")
     parser.add_argument("--triplets", type=int, default=2000)
     parser.add_argument("--factors", nargs="+", type=int, default=(1, 2, 4))
@@ -71,26 +48,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(asked: argparse.Namespace, report: Report) -> None:
-    """Let one after the other grow, then measure the modes that are not exact."""
+    """Let one after the other grow."""
     most = max(asked.workers)
-    for workers in asked.workers if "scale" in asked.only else ():
+    for workers in asked.workers:
         with cluster_of(workers) as client:
             warm_up(client, asked.d)
             _grow(client, asked, report, workers == most)
-    if "approximate" in asked.only:
-        report.add("approximate", **approximate(2 * asked.n, asked.d, 2))
-    if "averaged" in asked.only:
-        with cluster_of(most) as client:
-            for parts in (2, 8, 32):
-                report.add("averaged", **averaged(client, asked, parts))
 
 
 def _grow(client: Any, asked: argparse.Namespace, report: Report, is_largest: bool) -> None:
-    """Workers grow from cluster to cluster, rows and partitions on the largest."""
+    """Workers grow from cluster to cluster, samples and partitions on the largest."""
     report.add("scale", grows="workers", **measure(client, asked, asked.n, 8))
     if is_largest:
         for factor in asked.factors:
-            report.add("scale", grows="rows", **measure(client, asked, factor * asked.n, 8))
+            report.add("scale", grows="samples", **measure(client, asked, factor * asked.n, 8))
         for parts in (8, 32):
             report.add("scale", grows="partitions", **measure(client, asked, asked.n, parts))
 
@@ -108,30 +79,32 @@ def cluster_of(n_workers: int) -> Iterator[Any]:
 def warm_up(client: Any, d: int) -> None:
     """Compile or load the kernels in every process."""
     X, y = noisy_classes(400, d)
-    TripletSGD(n_triplets=500, random_state=0).fit(X, y)
+    learner(500).fit(X, y)
     fit(client, X, y, 2, 500)
 
 
-def fit(client: Any, X: FloatArray, y: IndexArray, parts: int, n_triplets: int) -> Any:
-    """A fit on the cluster, of rows that are on it already."""
-    from dask import delayed
+def learner(n_triplets: int) -> TripletSGD:
+    """One round from the identity."""
+    return TripletSGD(init="identity", n_rounds=1, n_triplets=n_triplets, random_state=0)
 
-    from calipers.dask import DaskTripletSGD
+
+def fit(client: Any, X: FloatArray, y: IndexArray, parts: int, n_triplets: int) -> Any:
+    """A fit on the cluster, of samples that are on it already."""
+    from dask import delayed
 
     pairs = zip(np.array_split(X, parts), np.array_split(y, parts), strict=True)
     there = [delayed(pair, nout=2) for pair in client.scatter(list(pairs))]
-    rows, labels = [pair[0] for pair in there], [pair[1] for pair in there]
-    settings: dict[str, Any] = {"start": "identity", "n_triplets": n_triplets, "random_state": 0}
-    return DaskTripletSGD(**settings).fit(rows, labels, client=client)
+    parts_of_X, parts_of_y = zip(*((pair[0], pair[1]) for pair in there), strict=True)
+    return learner(n_triplets).fit(list(parts_of_X), list(parts_of_y), client=client)
 
 
 def measure(client: Any, asked: argparse.Namespace, n: int, parts: int) -> Row:
     """One fit beside the same in memory."""
     X, y = noisy_classes(n, asked.d)
-    one = TripletSGD(start="identity", n_triplets=asked.triplets, random_state=0).fit(X, y)
+    one = learner(asked.triplets).fit(X, y)
     client.run(forget_peak)
     sent = sum(client.run(bytes_sent).values())
-    with counted_rounds() as rounds:
+    with counted_waits() as waits:
         got = fit(client, X, y, parts, asked.triplets)
     moved = sum(client.run(bytes_sent).values()) - sent
     workers = client.run(peak_megabytes)
@@ -143,15 +116,15 @@ def measure(client: Any, asked: argparse.Namespace, n: int, parts: int) -> Row:
         "mining_seconds": got.mining_seconds_,
         "one_seconds": one.mining_seconds_,
         "solve_seconds": got.solve_seconds_,
-        "rounds": len(rounds),
-        "bytes_per_row": moved / n,
+        "waits": len(waits),
+        "bytes_per_sample": moved / n,
         "worker_megabytes": max(workers.values()),
         "same": bool(np.array_equal(got.components_, one.components_)),
     }
 
 
 @contextmanager
-def counted_rounds() -> Iterator[list[str]]:
+def counted_waits() -> Iterator[list[str]]:
     """Yield a list to which every wait for results is added."""
     from calipers.dask.cluster import Tasks
 
@@ -186,83 +159,3 @@ def forget_peak() -> None:
     from benchmarks.clock import _forget_peak
 
     _forget_peak()
-
-
-def approximate(n: int, d: int, parts: int) -> Row:
-    """The exact search of partitions beside that by an index, without a cluster."""
-    from calipers.dask.approximate import search_by_index
-    from calipers.dask.partitions import Partition, search
-    from calipers.triplets._product import Anchors
-    from calipers.triplets.passing import Found, merge
-
-    X, y = noisy_classes(n, d)
-    X = X.astype(np.float32)
-    chosen = np.random.default_rng(0).choice(n, n // 10, replace=False)
-    anchors = Anchors(X[chosen], y[chosen], chosen)
-    starts = np.linspace(0, n, parts + 1).astype(int)
-
-    def found_by(method: Any) -> tuple[float, Found]:
-        started = perf_counter()
-        pieces = [
-            method(Partition(X[first:last], y[first:last]), int(first), anchors, None, (5, 5))
-            for first, last in pairwise(starts)
-        ]
-        return perf_counter() - started, merge(pieces)
-
-    exact_seconds, exact = found_by(search)
-    index_seconds, found = found_by(search_by_index)
-    return {
-        "n": n,
-        "d": d,
-        "parts": parts,
-        "anchors": len(chosen),
-        "exact_seconds": exact_seconds,
-        "index_seconds": index_seconds,
-        "recall_same": _recall(found.same, exact.same),
-        "recall_other": _recall(found.other, exact.other),
-    }
-
-
-def _recall(found: IndexArray, exact: IndexArray) -> float:
-    return float(np.mean([np.isin(e, f).mean() for f, e in zip(found, exact, strict=True)]))
-
-
-def averaged(client: Any, asked: argparse.Namespace, parts: int) -> Row:
-    """A metric for each partition, and their mean, beside one metric of all.
-
-    The data are digits, with as many columns of noise beside them.
-    """
-    import dask.array as da
-    from sklearn.datasets import load_digits
-
-    from calipers.dask import AveragedTripletSGD
-    from calipers.evaluation import knn_error
-
-    X, y = load_digits(return_X_y=True)
-    rng = np.random.default_rng(0)
-    order = rng.permutation(len(X))
-    X, y = np.column_stack([X, 16.0 * rng.random(X.shape)])[order], y[order]
-    train, test = slice(0, 1200), slice(1200, None)
-    rows = da.from_array(X[train], chunks=(-(-1200 // parts), -1))
-    labels = da.from_array(y[train], chunks=-(-1200 // parts))
-    n_triplets = 10 * asked.triplets
-    settings: dict[str, Any] = {"n_triplets": n_triplets, "random_state": 0}
-
-    def error(metric: Any) -> float:
-        images = metric.transform(X[train]), metric.transform(X[test])
-        return 100 * knn_error(images[0], y[train], images[1], y[test])
-
-    started = perf_counter()
-    whole = TripletSGD(**settings).fit(X[train], y[train])
-    seconds = perf_counter() - started
-    started = perf_counter()
-    mean = AveragedTripletSGD(**settings).fit(rows, labels, client=client)
-    return {
-        "parts": parts,
-        "n_triplets": n_triplets,
-        "error": error(whole),
-        "averaged_error": error(mean),
-        "euclidean_error": error(Euclidean().fit(X[train])),
-        "seconds": seconds,
-        "averaged_seconds": perf_counter() - started,
-    }

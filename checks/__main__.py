@@ -7,8 +7,11 @@ import importlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 
 from benchmarks.rows import Report, describe, machine
+
+import checks
 
 COMMANDS = (
     "hostile",
@@ -16,7 +19,8 @@ COMMANDS = (
     "interruptions",
     "long",
     "load",
-    "mutations",
+    "calls",
+    "mutate",
     "versions",
     "wheel",
 )
@@ -24,9 +28,11 @@ COMMANDS = (
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run a command and say how many of its rows do not hold."""
-    asked = _parser().parse_args(words)
-    module = importlib.import_module(f"checks.{asked.command}")
-    report = Report(asked.command, module.TABLES, file=asked.rows)
+    command, *rest = (sys.argv[1:] if words is None else words) or ["--help"]
+    _parser().parse_args([command])
+    module = importlib.import_module(f"checks.{command}")
+    asked = _parser_of(command, module).parse_args(rest)
+    report = Report(command, module.TABLES, file=asked.rows)
     report.say(describe(machine()))
     module.run(asked, report)
     bad = [row for row in report.rows if not row["holds"]]
@@ -35,16 +41,22 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m checks", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
-    for name in COMMANDS:
-        module = importlib.import_module(f"checks.{name}")
-        first_line = (module.__doc__ or "").splitlines()[0]
-        command = commands.add_parser(name, help=first_line, description=module.__doc__)
-        module.add_arguments(command)
-        command.add_argument(
-            "--rows", type=Path, metavar="FILE", help=f"default: results/{name}.jsonl"
-        )
+    """Reads the command; what it needs is imported only then."""
+    parser = argparse.ArgumentParser(
+        prog="python -m checks",
+        description=checks.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("command", choices=COMMANDS, help="COMMAND --help lists its options")
+    return parser
+
+
+def _parser_of(command: str, module: ModuleType) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=f"python -m checks {command}", description=module.__doc__)
+    module.add_arguments(parser)
+    parser.add_argument(
+        "--rows", type=Path, metavar="FILE", help=f"default: results/{command}.jsonl"
+    )
     return parser
 
 

@@ -99,8 +99,8 @@ def from_cold(n_processes: int) -> list[str]:
     code = (
         "import hashlib, numpy as np, calipers\n"
         "X = np.random.default_rng(0).standard_normal((60, 5))\n"
-        "fitted = calipers.TripletSGD('as-sgd', n_triplets=300, random_state=0)\n"
-        "fitted.fit(X, np.arange(60) % 3)\n"
+        "fitted = calipers.TripletSGD('as-sgd', n_rounds=1, n_triplets=300)\n"
+        "fitted.set_params(random_state=0).fit(X, np.arange(60) % 3)\n"
         "print(hashlib.sha256(fitted.components_.tobytes()).hexdigest()[:12])"
     )
     with TemporaryDirectory() as cache:
@@ -120,7 +120,7 @@ def from_cold(n_processes: int) -> list[str]:
 
 
 def same_in_threads(n_threads: int) -> bool:
-    """Whether threads that map rows at the same time all get what one gets."""
+    """Whether threads that transform samples at the same time all get what one gets."""
     case = make(n=500, d=8)
     fitted = clone(LEARNERS["as-sgd"]).fit(case.X, case.y)
 

@@ -1,4 +1,4 @@
-"""A walk of ten million triplets, watched for drift.
+"""A run over ten million triplets, watched for drift.
 
 After every tenth M and the average must be symmetric to the last bit, positive semi-definite to
 1e-10 and within the ball, and the norm and the floor that are kept of M must be true of it.
@@ -7,15 +7,19 @@ After every tenth M and the average must be symmetric to the last bit, positive 
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
+from benchmarks.problem import METHODS, paper_problem
 from benchmarks.rows import Column, Report
+from benchmarks.solvers.ours import solver_of
 
-from calipers.solver import Solver
-from walks import METHODS, Settings, noise
+from calipers.arrays import FloatArray, IndexArray
+from calipers.solvers.sgd import SGDSolver
 
 RADIUS = 8.0
+N_SAMPLES = 12
 
 TABLES = {
     "long": [
@@ -39,25 +43,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(asked: argparse.Namespace, report: Report) -> None:
-    """Walk, look, walk on."""
+    """Advance, check, go on."""
+    portion = max(10, asked.triplets // 100)
     for method in asked.methods:
-        solver = Settings(method, R=RADIUS).solver(asked.features)
+        problem = paper_problem(*noise(asked.features, portion, seed=0), method)
+        solver = solver_of(replace(problem, radius=RADIUS))
         started = perf_counter()
-        portion = max(10, asked.triplets // 100)
         for number in range(100):
-            solver.advance(*noise(asked.features, portion, seed=number, n_rows=12))
+            solver.advance(*noise(asked.features, portion, seed=number))
             if number % 10 == 9:
                 facts = _facts(solver)
                 report.add("long", method=method, seconds=perf_counter() - started, **facts)
 
 
-def _facts(solver: Solver) -> dict[str, object]:
+def noise(n_features: int, n_triplets: int, *, seed: int) -> tuple[FloatArray, IndexArray]:
+    """Few samples without structure, and triplets that contradict each other.
+
+    No metric satisfies them, so that steps keep leaving the cone.
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((N_SAMPLES, n_features)) / np.sqrt(n_features)
+    return X, np.argsort(rng.random((n_triplets, N_SAMPLES)), axis=1)[:, :3]
+
+
+def _facts(solver: SGDSolver) -> dict[str, object]:
     last, average, iterate = solver.last, solver.average, solver.iterate
-    tally = iterate.tally[0]
+    kept = iterate.tally[0]
     lowest = min(float(np.linalg.eigvalsh(M)[0] / np.linalg.norm(M)) for M in (last, average))
     norm = max(float(np.linalg.norm(M)) for M in (last, average))
-    drift = abs(float(tally["norm"] / np.linalg.norm(iterate.M)) - 1.0)
-    floor = float(tally["floor"] - np.linalg.eigvalsh(iterate.M)[0])
+    drift = abs(float(kept["norm"] / np.linalg.norm(iterate.M)) - 1.0)
+    floor = float(kept["floor"] - np.linalg.eigvalsh(iterate.M)[0])
     symmetric = bool((last == last.T).all() and (average == average.T).all())
     return {
         "triplets": solver.n_iterations * solver.batch_size,
@@ -69,5 +84,5 @@ def _facts(solver: Solver) -> dict[str, object]:
         and lowest >= -1e-10
         and norm <= RADIUS * (1 + 1e-12)
         and drift <= 1e-12
-        and floor <= 1e-10 * float(tally["norm"]),
+        and floor <= 1e-10 * float(kept["norm"]),
     }

@@ -8,7 +8,6 @@ network.
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import subprocess
 import sys
@@ -21,23 +20,17 @@ from typing import Any
 
 from benchmarks.rows import Column, Report
 
-from checks import ROOT
+from checks import ROOT, clean_environment
 
 CORE = (
-    "tests/test_projections.py",
-    "tests/test_losses.py",
-    "tests/test_kernels_*.py",
-    "tests/test_solver_properties.py",
-    "tests/test_logdet.py",
-    "tests/test_metric.py",
-    "tests/test_estimators_inputs.py",
-    "tests/test_estimators_notes.py",
-    "tests/test_estimators_lmnn.py",
-    "tests/test_sklearn_contract.py",
-    "tests/test_files.py",
-    "tests/test_files_export.py",
-    "tests/test_tables.py",
-    "tests/test_commands.py",
+    "tests/test_*.py",
+    "tests/cli/test_*.py",
+    "tests/data/**/test_*.py",
+    "tests/estimators/test_*.py",
+    "tests/io/test_*.py",
+    "tests/neighbors/test_*.py",
+    "tests/solvers/test_*.py",
+    "tests/triplets/test_*.py",
 )
 SHOWN = ("numpy", "scipy", "scikit-learn", "numba")
 
@@ -100,7 +93,7 @@ def _check(which: str, folder: Path, tests: Sequence[str], report: Report) -> No
         done = subprocess.run(
             [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *patience, *files],
             cwd=ROOT,
-            env={**_clean(), "NUMBA_CACHE_DIR": str(folder / "compiled")},
+            env={**clean_environment(), "NUMBA_CACHE_DIR": str(folder / "compiled")},
             stdout=stream,
             stderr=subprocess.STDOUT,
         )
@@ -117,14 +110,9 @@ def _check(which: str, folder: Path, tests: Sequence[str], report: Report) -> No
 
 
 def _run(*words: str | Path) -> None:
-    done = subprocess.run(words, capture_output=True, text=True, env=_clean())
+    done = subprocess.run(words, capture_output=True, text=True, env=clean_environment())
     if done.returncode:
         raise SystemExit(f"{' '.join(map(str, words))} failed:\n{done.stderr[-3000:]}")
-
-
-def _clean() -> dict[str, str]:
-    """The environment without what would let other code in."""
-    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
 
 def _installed(python: Path) -> dict[str, str]:

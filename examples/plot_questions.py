@@ -24,16 +24,16 @@ topics = rng.normal(size=(n, 8)) @ rng.normal(size=(8, d))
 
 
 def embedded(about: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Rows about topics, with much else in them."""
-    rows = about + rng.normal(size=(n, 24)) @ rng.normal(size=(24, d))
-    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+    """Samples about topics, with much else in them."""
+    samples = about + rng.normal(size=(n, 24)) @ rng.normal(size=(24, d))
+    return np.asarray(samples / np.linalg.norm(samples, axis=1, keepdims=True))
 
 
 questions, answers = embedded(topics), embedded(topics)
 
 # %%
 # Learn from 600 pairs; the other 600 questions are searched for among all answers. Both tables
-# are stacked, so that pairs are row numbers of one X, and only answers may be negatives.
+# are stacked, so that pairs are indices of one X, and only answers may be negatives.
 half = n // 2
 X = np.vstack([questions[:half], answers[:half]])
 pairs = np.column_stack([np.arange(half), np.arange(half, n)])
@@ -48,13 +48,13 @@ ways = {
     "cosine": (questions, answers),
     "learned": (metric.transform(questions), metric.transform(answers)),
     "learned, 8 dimensions": tuple(
-        rows @ metric.components_[:8].T for rows in (questions, answers)
+        samples @ metric.components_[:8].T for samples in (questions, answers)
     ),
 }
 figure, panel = plt.subplots(figsize=(7, 4.2), layout="constrained")
 ks = (1, 2, 3, 5, 10, 20, 50)
-for name, (asked, documents) in ways.items():
-    recall = [100 * recall_at_k(documents, asked[half:], pairs=relevant, k=k) for k in ks]
+for name, (queries, documents) in ways.items():
+    recall = [100 * recall_at_k(documents, queries[half:], pairs=relevant, k=k) for k in ks]
     panel.plot(ks, recall, marker="o", label=name)
     print(f"{name:22} recall@1 {recall[0]:.1f} %, recall@10 {recall[4]:.1f} %")
 panel.set_xscale("log")

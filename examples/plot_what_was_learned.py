@@ -11,14 +11,12 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
-from sklearn.preprocessing import StandardScaler
 
 import calipers
 from calipers.plot import loss_curve, spectrum
 
 X, y = load_breast_cancer(return_X_y=True)
-X = StandardScaler().fit_transform(X)
-fitted = calipers.TripletSGD("ha-sgd", n_triplets=20_000, random_state=0).fit(X, y)
+fitted = calipers.TripletSGD("ha-sgd", n_rounds=1, random_state=0).fit(X, y)
 
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "metric.safetensors"
@@ -28,7 +26,11 @@ with tempfile.TemporaryDirectory() as folder:
 print(metric)
 
 # %%
-# The loss at the triplets met since the point before, and the eigenvalues of M: a few
+# What None and "auto" stood for: a fit with these values gives the same bits.
+print(metric.resolved_)
+
+# %%
+# The mean loss of the triplets seen since the point before, and the eigenvalues of M: a few
 # directions carry the distance.
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
 loss_curve(metric, axes=left)

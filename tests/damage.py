@@ -18,9 +18,9 @@ import pandas as pd
 from sklearn.datasets import dump_svmlight_file
 
 from calipers import FileError, load
-from calipers.cli import main
-from calipers.tables import read, write
-from metric_files import joined, parts
+from calipers.cli.main import main
+from calipers.data.tables import read, write
+from metric_files import joined, parts, sealed
 
 # Metrics
 
@@ -87,18 +87,18 @@ def odd(rng: np.random.Generator) -> Any:
 
 
 def declare(data: bytes, rng: np.random.Generator) -> bytes:
-    """Change what the outer header says of a matrix: kind, shape or place."""
+    """Change what the outer header says of an array, under the right checksum."""
     outer, body = parts(data)
     tensor = outer[["components", "feature_scale"][int(rng.integers(2))]]
     key = ["dtype", "shape", "data_offsets"][int(rng.integers(3))]
     tensor[key] = odd(rng)
     if rng.random() < 0.3:
         outer[str(odd(rng))] = outer.pop("components")
-    return joined(outer, body)
+    return sealed(outer, body)
 
 
 def enter(data: bytes, rng: np.random.Generator) -> bytes:
-    """Put something odd into our own header."""
+    """Put something odd into our own header, under the right checksum."""
     outer, body = parts(data)
     header = json.loads(outer["__metadata__"]["calipers"])
     key = list(header)[int(rng.integers(len(header)))]
@@ -110,21 +110,42 @@ def enter(data: bytes, rng: np.random.Generator) -> bytes:
     else:
         header[key] = value
     outer["__metadata__"]["calipers"] = json.dumps(header)
-    return joined(outer, body)
+    return sealed(outer, body)
 
 
 def swap_header(data: bytes, rng: np.random.Generator) -> bytes:
     """Put something else in the place of our header, also deep nesting."""
     outer, body = parts(data)
-    texts = ["[" * 100_000, "{", '{"format": 1}', "null", "1", '"x"', "9" * 5000, "", "NaN"]
+    texts = ["[" * 100_000, "{", '{"format": 2}', "null", "1", '"x"', "9" * 5000, "", "NaN"]
     text = texts[int(rng.integers(len(texts)))]
     outer["__metadata__"] = [{"calipers": text}, {"calipers": odd(rng)}, odd(rng)][
         int(rng.integers(3))
     ]
+    return sealed(outer, body)
+
+
+def declare_plainly(data: bytes, rng: np.random.Generator) -> bytes:
+    """Change the dtype or the shape of an array and nothing else, so that it still fits."""
+    outer, body = parts(data)
+    tensor = outer[["components", "feature_scale", "facts.loss_curve_"][int(rng.integers(3))]]
+    if rng.random() < 0.5:
+        tensor["dtype"] = ["I64", "U64"][int(rng.integers(2))]
+    else:
+        tensor["shape"] = [[1, *tensor["shape"]], [*tensor["shape"], 1]][int(rng.integers(2))]
     return joined(outer, body)
 
 
-DAMAGES = [flip_bits, flip_in_header, truncate, lengthen, splice, declare, enter, swap_header]
+DAMAGES = [
+    flip_bits,
+    flip_in_header,
+    truncate,
+    lengthen,
+    splice,
+    declare,
+    declare_plainly,
+    enter,
+    swap_header,
+]
 
 
 def _one_line(error: FileError) -> str:

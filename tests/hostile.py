@@ -22,37 +22,63 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from calipers import ITML, LEGO, LMNN, OASIS, SPML, Euclidean, TripletSGD
+from calipers import (
+    ITML,
+    LEGO,
+    LMNN,
+    OASIS,
+    SPML,
+    Discriminant,
+    Euclidean,
+    MetricCV,
+    Scaled,
+    TripletSGD,
+    WithinClass,
+    recipes,
+)
 from calipers.arrays import FloatArray
-from calipers.estimators.inputs import DataWarning
+from calipers.validation import DataWarning
 
 N_TRIPLETS = 30
 _TINY: dict[str, Any] = {"n_triplets": N_TRIPLETS, "n_neighbors": 1, "random_state": 0}
-_SGD: dict[str, Any] = {**_TINY, "batch_size": 3, "start": "identity", "n_stages": 1}
+_SGD: dict[str, Any] = {**_TINY, "batch_size": 3, "init": "identity", "n_rounds": 1}
+_ONE: dict[str, Any] = {**_SGD, "batch_size": 1}
+
+
+def _mini(**choices: Any) -> TripletSGD:
+    return TripletSGD(recipes.mini_sgd(**choices), **_SGD)
+
 
 LEARNERS: dict[str, Any] = {
-    **{
-        method: TripletSGD(method, **_SGD)
-        for method in ("sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd")
-    },
-    "auto": TripletSGD(**_TINY, batch_size=3),
-    "in stages": TripletSGD("as-sgd", **{**_SGD, "n_stages": 3}),
-    "by feature": TripletSGD("mini-sgd", **{**_SGD, "start": "features"}),
-    "by classes": TripletSGD("mini-sgd", **{**_SGD, "start": "classes"}),
-    "in a small ball": TripletSGD("mini-sgd", **_SGD, radius=4.0, average=False),
-    "of fewer components": TripletSGD("as-sgd", **_SGD, n_components=1),
-    "running bound": TripletSGD("ha-sgd", **_SGD, gradient_bound="running"),
-    "projected now and then": TripletSGD("mini-sgd", **_SGD, projection=4),
-    "projected once": TripletSGD("mini-sgd", **_SGD, projection="once"),
-    "never projected": TripletSGD("mini-sgd", **_SGD, projection="never"),
+    **{method: TripletSGD(method, **_SGD) for method in ("mini-sgd", "hr-sgd", "ha-sgd")},
+    **{method: TripletSGD(method, **_ONE) for method in ("sgd", "as-sgd")},
+    "default": TripletSGD(**_TINY, batch_size=3),
+    "in rounds": TripletSGD("as-sgd", **{**_ONE, "n_rounds": 3}),
+    "scaled": TripletSGD("mini-sgd", **{**_SGD, "init": "scaled"}),
+    "from within-class": TripletSGD("mini-sgd", **{**_SGD, "init": "within-class"}),
+    "in a small ball": _mini(average=False).set_params(radius=4.0),
+    "of fewer components": TripletSGD("as-sgd", **_ONE, n_components=1),
+    "running bound": TripletSGD(recipes.ha_sgd(norm_bound="running"), **_SGD),
+    "projected now and then": _mini(projection=4),
+    "projected once": _mini(projection="end"),
+    "never projected": _mini(projection="frank-wolfe"),
     "SPML": SPML(**_TINY, batch_size=3),
     "OASIS": OASIS(**_TINY),
     "LEGO": LEGO(**_TINY),
     "ITML": ITML(**_TINY),
     "LMNN": LMNN(n_neighbors=1, max_iter=20),
     "Euclidean": Euclidean(),
+    "Scaled": Scaled(),
+    "WithinClass": WithinClass(),
+    "Discriminant": Discriminant(),
+    "MetricCV": MetricCV(
+        [("euclidean", Euclidean()), ("sgd", TripletSGD("as-sgd", **_ONE))], cv=2, random_state=0
+    ),
 }
 """Every estimator, and TripletSGD with every method and rule, small enough for thousands."""
+
+UNLABELED = ("Euclidean", "Scaled")  # labels are not looked at
+STEPLESS = (*UNLABELED, "WithinClass", "Discriminant")  # magnitudes matter less to them
 
 FAULTS: dict[str, str] = {
     "nan": r"contains? NaN",
@@ -101,7 +127,7 @@ HARD_LABELS = (
     "categories",
     "nullable numbers",
     "nullable texts",
-    "lonely",
+    "singletons",
     "many classes",
     "fractions",
 )
@@ -263,10 +289,10 @@ def _labels(kind: str, n: int, rng: np.random.Generator) -> tuple[Any, set[str]]
     }
     if kind in plain:
         return plain[kind](), repeats
-    if kind == "lonely":
-        lonely = np.where(np.arange(n) == 0, 7, codes)
-        is_told = np.unique(lonely, return_counts=True)[1].max() == 1  # of 3 rows some repeat
-        return lonely, {"no class repeats"} if is_told else set()
+    if kind == "singletons":
+        singletons = np.where(np.arange(n) == 0, 7, codes)
+        is_told = np.unique(singletons, return_counts=True)[1].max() == 1  # of 3 rows some repeat
+        return singletons, {"no class repeats"} if is_told else set()
     if kind == "own class each":
         return np.arange(n), {"no class repeats"}
     if kind == "one class":
@@ -281,7 +307,7 @@ def _labels(kind: str, n: int, rng: np.random.Generator) -> tuple[Any, set[str]]
         return codes + 0.5, repeats
     mixed = names.astype(object)
     mixed[0] = None if kind == "None among texts" else 3
-    return mixed, {"mixed labels"}
+    return mixed, {"nan" if mixed[0] is None else "mixed labels"}
 
 
 def _one_of(hard: tuple[Any, ...], bad: tuple[Any, ...], *, is_bad: bool) -> Any:
@@ -326,11 +352,12 @@ def check(name: str, case: Case) -> str:
 
 def _for_learner(name: str, case: Case) -> tuple[set[str], set[str]]:
     """The faults that count for a learner."""
-    if name != "Euclidean":
-        return set(case.must), set(case.may)
-    learns_nothing = {"nan", "infinity", "sparse", "masked"}  # of X: labels are not looked at
-    of_rows = faults_of_rows(case) & learns_nothing
-    return of_rows, of_rows
+    magnitude = {"overflow", "underflow", "extent", "same rows"}
+    if name in UNLABELED:
+        of_rows = faults_of_rows(case) & {"nan", "infinity", "sparse", "masked"}
+        return of_rows, of_rows | magnitude
+    must = case.must - magnitude if name in STEPLESS else case.must
+    return set(must), set(case.may)
 
 
 def faults_of_rows(case: Case) -> set[str]:
@@ -361,10 +388,12 @@ def check_metric(learner: Any, X: Any) -> None:
     unit = float(np.abs(M).max()) or 1.0  # its square may not be a number
     size = unit * float(np.linalg.norm(M / unit))
     assert float(np.linalg.eigvalsh(M)[0]) >= -1e-10 * size
-    if isinstance(learner, TripletSGD) and learner.start_ == "identity" and learner.n_stages_ == 1:
-        radius = learner._theory_facts["radius"]
-        extent = float(np.trace(M)) if learner.projection == "never" else size
-        assert extent <= radius * (1 + 1e-9)
+    facts = getattr(learner, "_theory_facts", None)
+    if facts is not None and (learner.init_, learner.n_rounds_) == ("identity", 1):
+        projection = recipes.recipe_of(learner.method).projection
+        extent = float(np.trace(M)) if projection == "frank-wolfe" else size
+        outside = max(0, M.shape[0] - len(rows)) * facts["init_scale"]
+        assert extent <= (facts["radius"] + outside) * (1 + 1e-9)  # the ball is that of the span
     images = learner.transform(X)
     assert images.shape == (len(rows), len(L))
     assert np.isfinite(images).all()

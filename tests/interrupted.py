@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calipers import load
-from calipers.experiments.runs import ROWS, RunFile
-from calipers.files.checkpoint import read_states
+from calipers.io.checkpoint import read_states
+from calipers.paper.runs import ROWS, RunFile
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM)
 LONGEST = 600.0  # seconds that a command may take
@@ -25,9 +25,9 @@ LONGEST = 600.0  # seconds that a command may take
 # a checkpoint after every portion instead of every minute
 EAGER = """
 import sys
-from calipers.cli import main
-from calipers.estimators.from_triplets import TripletLearner
-TripletLearner.set_checkpoint.__kwdefaults__["every_seconds"] = 0.0
+from calipers.checkpoint import Checkpointed
+from calipers.cli.main import main
+Checkpointed.set_checkpoint.__kwdefaults__["every_seconds"] = 0.0
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -43,9 +43,9 @@ class Job(NamedTuple):
 
 
 def a_table(folder: Path) -> None:
-    """Rows to fit, as ``rows.csv``."""
-    rows = np.random.default_rng(0).standard_normal((300, 20))
-    lines = [",".join(map(repr, row)) + f",{i % 3}" for i, row in enumerate(rows.tolist())]
+    """Samples to fit, as ``rows.csv``."""
+    samples = np.random.default_rng(0).standard_normal((300, 20))
+    lines = [",".join(map(repr, sample)) + f",{i % 3}" for i, sample in enumerate(samples.tolist())]
     names = ",".join([*(f"f{i}" for i in range(20)), "y"])
     (folder / "rows.csv").write_text("\n".join([names, *lines]))
 
@@ -67,7 +67,10 @@ def the_rows(folder: Path) -> dict[Any, Any]:
     return {(row["method"], row["run"]): (row["error"], row["updates"]) for row in rows}
 
 
-_FIT = ("fit", "rows.csv", "--label", "y", "--quiet", "--method", "as-sgd", "--triplets", "120000")
+_FIT = (
+    *("fit", "rows.csv", "--label", "y", "--quiet"),
+    *("--learner", "triplet-sgd", "--method", "as-sgd", "--triplets", "40000"),
+)
 _PAPER = (
     "paper",
     "--quick",

@@ -1,32 +1,64 @@
-"""Metric files for tests: whole, damaged and foreign."""
+"""Metric files for tests: complete, damaged and foreign; and estimators that learn nothing."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import struct
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from calipers.files import Contents, write
+from calipers import FileError, load
+from calipers.io import Contents, write
+from calipers.metric import MahalanobisMixin
+
+ARRAYS = {
+    "components": np.array([[1.0, 2.0, 0.5], [0.0, 1.0, -1.0]]),
+    "feature_scale": np.array([1.0, 2.0, 3.0]),
+    "facts.loss_curve_": np.array([1.0, 0.5]),
+}
+ENCODER = [
+    {"name": "a", "type": "number", "fill": 0.5, "categories": None},
+    {"name": "b", "type": "category", "fill": "x", "categories": ["x", "y"]},
+]
 
 
 def small_contents(**changes: Any) -> Contents:
-    """A metric of three features that no one learned."""
+    """A metric of three features that no one learned; arrays are changed by name, or left out."""
+    arrays: dict[str, Any] = {**ARRAYS, **changes.pop("arrays", {})}
+    for name in ("components", "feature_scale", "similarity", "offset"):
+        if name in changes:
+            arrays[name] = changes.pop(name)
     given: dict[str, Any] = {
-        "components": np.array([[1.0, 2.0, 0.5], [0.0, 1.0, -1.0]]),
+        "arrays": {name: array for name, array in arrays.items() if array is not None},
         "learner": "TripletSGD",
-        "parameters": {"n_triplets": 10, "scale": "triplets", "tau_max": None},
+        "recipe": {"type": "Recipe", "batch_size": 10, "loss": {"type": "Logistic"}},
+        "parameters": {"n_triplets": 10, "init": "auto", "tau_max": None},
+        "resolved": {"init": "standardized"},
         "feature_names": ["a", "b", "c"],
         "classes": ["x", "y"],
-        "facts": {"n_updates_": 7, "loss_curve_": [1.0, 0.5]},
+        "facts": {"n_updates_": 7},
         "notes": ["a note"],
         "label": "kind",
-        "feature_scale": np.array([1.0, 2.0, 3.0]),
+        "encoder": ENCODER,
         "written_by": "0.1.0",
     }
     return Contents(**(given | changes))
+
+
+def message(path: Path) -> str:
+    """The sentence by which `load` refuses a file."""
+    told = ""
+    try:
+        load(path)
+    except FileError as error:
+        told = str(error)
+    assert "\n" not in told
+    assert told.endswith(".")
+    assert repr(str(path)) in told
+    return told
 
 
 def small_file(folder: Path) -> Path:
@@ -36,22 +68,49 @@ def small_file(folder: Path) -> Path:
     return path
 
 
+class FakeLearner(MahalanobisMixin):
+    """An estimator with any parameters, whose fitted attributes are those that one passes."""
+
+    def __init__(self, method: Any = "hr-sgd", init: Any = "auto", n_neighbors: Any = None) -> None:
+        self.method, self.init, self.n_neighbors = method, init, n_neighbors
+
+    def fit(self, X: Any, y: Any = None, **fitted: Any) -> Self:
+        self.n_features_in_ = np.shape(X)[1]
+        self.components_ = np.eye(self.n_features_in_)
+        for name, value in fitted.items():
+            setattr(self, name, value)
+        return self
+
+
 def parts(data: bytes) -> tuple[dict[str, Any], bytes]:
-    """The outer header of a safetensors file, and the bytes of its matrices."""
+    """The outer header of a safetensors file, and the bytes of its arrays."""
     (length,) = struct.unpack("<Q", data[:8])
     return json.loads(data[8 : 8 + length]), data[8 + length :]
 
 
 def joined(outer: Any, body: bytes) -> bytes:
     """A safetensors file of any outer header, sensible or not."""
-    text = json.dumps(outer).encode()
+    text = json.dumps(outer, separators=(",", ":")).encode()
     return struct.pack("<Q", len(text)) + text + body
 
 
+def sealed(outer: Any, body: bytes) -> bytes:
+    """The same under the right checksum, as one who means harm would write it."""
+    if not isinstance(outer.get("__metadata__"), dict):
+        return joined(outer, body)
+    outer["__metadata__"]["sha256"] = "0" * 64
+    data = joined(outer, body)
+    zeros, digits = f'"sha256":"{"0" * 64}"', f'"sha256":"{hashlib.sha256(data).hexdigest()}"'
+    return data.replace(zeros.encode(), digits.encode(), 1)
+
+
 def with_header(data: bytes, **changes: Any) -> bytes:
-    """The file with entries of our header changed; a change to ``...`` removes the entry."""
+    """The file with entries of our header changed, under the right checksum.
+
+    A change to ``...`` removes the entry.
+    """
     outer, body = parts(data)
     header = json.loads(outer["__metadata__"]["calipers"]) | changes
     kept = {key: value for key, value in header.items() if value is not ...}
     outer["__metadata__"]["calipers"] = json.dumps(kept)
-    return joined(outer, body)
+    return sealed(outer, body)

@@ -1,4 +1,4 @@
-"""Rows written as the public homes have them, to test the readers with."""
+"""Samples written as the public homes have them, to test the readers with."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from unix_compress import compress
 
-Rows = npt.NDArray[np.generic]
+Samples = npt.NDArray[np.generic]
 
 
-def semeion_data(X: Rows, y: Rows) -> bytes:
+def semeion_data(X: Samples, y: Samples) -> bytes:
     """semeion.data: pixels with four decimals, ten marks, blanks and carriage returns."""
     marks = np.eye(10, dtype=int)
     lines = (
@@ -25,26 +25,26 @@ def semeion_data(X: Rows, y: Rows) -> bytes:
     return "".join(f"{line} \r\n" for line in lines).encode()
 
 
-def letter_data(X: Rows, y: Rows) -> bytes:
+def letter_data(X: Samples, y: Samples) -> bytes:
     """letter-recognition.data."""
     rows = zip(X.astype(int), y.astype(int), strict=True)
     return "".join(f"{chr(65 + label)},{_commas(row)}\n" for row, label in rows).encode()
 
 
-def connect4_data(X: Rows, y: Rows) -> bytes:
+def connect4_data(X: Samples, y: Samples) -> bytes:
     """connect-4.data, from the codes 1 / 2 / 3 of b / o / x."""
     squares, outcomes = np.array(list("?box")), ("draw", "loss", "win")
     rows = zip(squares[X.astype(int)], y.astype(int), strict=True)
     return "".join(f"{_commas(row)},{outcomes[label]}\n" for row, label in rows).encode()
 
 
-def poker_data(X: Rows, y: Rows) -> bytes:
+def poker_data(X: Samples, y: Samples) -> bytes:
     """poker-hand-training-true.data."""
     rows = zip(X.astype(int), y.astype(int), strict=True)
     return "".join(f"{_commas(row)},{label}\r\n" for row, label in rows).encode()
 
 
-def isolet_data(X: Rows, y: Rows) -> bytes:
+def isolet_data(X: Samples, y: Samples) -> bytes:
     """isolet5.data."""
     rows = zip(X.astype(float), y.astype(int), strict=True)
     return "".join(
@@ -52,7 +52,7 @@ def isolet_data(X: Rows, y: Rows) -> bytes:
     ).encode()
 
 
-def libsvm_data(X: Rows, y: Rows) -> bytes:
+def libsvm_data(X: Samples, y: Samples) -> bytes:
     """A file of the LIBSVM site; zeros are left out."""
     lines = (
         " ".join([str(label)] + [f"{j + 1}:{row[j]:.12g}" for j in np.flatnonzero(row)])
@@ -79,5 +79,5 @@ def zipped(members: dict[str, bytes]) -> bytes:
     return packed.getvalue()
 
 
-def _commas(row: Rows) -> str:
+def _commas(row: Samples) -> str:
     return ",".join(map(str, row.tolist()))

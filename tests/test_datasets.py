@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from calipers import datasets
-from calipers.datasets.split import Table, features, labels, numbered_split
+from calipers.data.datasets.split import Table, features, labels, numbered_split
 
 EMBEDDED = {"digits": (1797, 64), "iris": (150, 4), "wine": (178, 13), "breast_cancer": (569, 30)}
 

@@ -17,10 +17,10 @@ import pytest
 from scipy.io import savemat
 from scipy.sparse import csc_matrix
 
-from calipers.datasets import DatasetError
-from calipers.datasets.formats import libsvm, matlab, uci
-from calipers.datasets.formats.lines import MalformedError
-from calipers.datasets.formats.unpack import opened
+from calipers.data.datasets import DatasetError
+from calipers.data.datasets.formats import libsvm, matlab, uci
+from calipers.data.datasets.formats.lines import MalformedError
+from calipers.data.datasets.formats.unpack import opened
 from unix_compress import compress
 
 PLAIN = b"plain content\n" * 50

@@ -13,9 +13,9 @@ from scipy.sparse import csc_matrix
 
 import original_files as write_as
 from calipers import datasets
-from calipers.datasets import originals, paper, reduce
-from calipers.datasets.remote.homes import HOMES, Home
-from calipers.datasets.table1 import SIZES, Size
+from calipers.data.datasets import originals, paper, reduce
+from calipers.data.datasets.remote.homes import HOMES, Home
+from calipers.data.datasets.table1 import SIZES, Size
 from file_server import FileServer, serving
 from original_files import write
 from unix_compress import compress

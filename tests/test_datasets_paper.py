@@ -12,10 +12,10 @@ from scipy.sparse import csr_matrix
 
 import original_files as write_as
 from calipers import datasets
-from calipers.datasets import originals, paper, stored
-from calipers.datasets.remote.homes import HOMES
+from calipers.data.datasets import originals, paper, stored
+from calipers.data.datasets.remote.homes import HOMES
 from calipers.evaluation import split_error
-from calipers.experiments.published import SIZES
+from calipers.paper.published import SIZES
 from data_folder import FOLDER, needs_data
 
 pytestmark = needs_data

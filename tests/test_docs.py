@@ -11,10 +11,11 @@ from types import ModuleType
 import pytest
 
 DOCS = Path(__file__).parents[1] / "docs"
-LISTED = ("calipers", "calipers.dask", "calipers.evaluation", "calipers.datasets")  # by __all__
+LISTED = ("calipers", "calipers.evaluation", "calipers.data.datasets")  # by __all__
 WHOLE = (  # every class and function that is defined there
     "calipers.plot",
     "calipers.recipes",
+    "calipers.scores",
     "calipers.losses",
     "calipers.sampling",
     "calipers.schedules",
@@ -22,6 +23,35 @@ WHOLE = (  # every class and function that is defined there
     "calipers.projections",
     "calipers.theory",
 )
+
+
+RETIRED = (
+    *(
+        "PAPER_SETTINGS",
+        "n_stages",
+        "start_",
+        "tau_max",
+        "gradient_bound",
+        "guard",
+        "CrossedTriplets",
+    ),
+    *(
+        "DaskTripletSGD",
+        "AveragedTripletSGD",
+        "ApproximateTripletSGD",
+        "RowsInMemory",
+        "nearest_rows",
+    ),
+    *("AtOnce", "NowAndThen", "OnlyOnce", "written_whole", "spread"),
+)
+"""Names that no page may use; the change log says what they are now."""
+
+
+def pages() -> list[Path]:
+    """The pages, the scripts that are pages, and the texts beside them that are no history."""
+    root = DOCS.parent
+    texts = [root / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")]
+    return [*DOCS.glob("*.rst"), *(root / "examples").glob("*.py"), *texts]
 
 
 def documented() -> list[str]:
@@ -50,7 +80,7 @@ def defined_in(module: ModuleType) -> set[str]:
 def test_every_public_name_is_in_the_reference(name: str) -> None:
     module = import_module(name)
     public = set(module.__all__) if name in LISTED else defined_in(module)
-    public -= {"__version__"}
+    public -= {"__version__", "recipes"}  # a number, and a module whose names are listed
     assert public
     assert {f"{name}.{each}" for each in public} <= set(documented())
 
@@ -76,10 +106,35 @@ def test_every_example_is_named_by_what_it_shows() -> None:
 
 def test_the_pages_name_files_that_exist() -> None:
     root = DOCS.parent
-    for page in DOCS.glob("*.rst"):
+    for page in pages():
         text = page.read_text(encoding="utf-8")
-        for named in re.findall(
-            r"``((?:src/calipers/|tests/|kernels/|datasets/)[\w/]+\.py)``", text
-        ):
+        for named in re.findall(r"`([\w/]+\.(?:py|rst))`", text):
             places = (root / named, root / "src" / "calipers" / named)
             assert any(place.is_file() for place in places), f"{page.name}: {named}"
+
+
+def test_the_pages_link_to_files_that_exist() -> None:
+    for page in DOCS.parent.glob("*.md"):
+        for named in re.findall(r"\]\(([^):]+)\)", page.read_text(encoding="utf-8")):
+            assert (DOCS.parent / named).exists(), f"{page.name}: {named}"
+
+
+def test_no_page_has_a_name_of_the_first_edition() -> None:
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        found = [name for name in RETIRED if re.search(rf"\b{name}\b", text)]
+        assert not found, f"{page.name}: {found}"
+
+
+def test_the_change_log_has_every_name_of_the_first_edition() -> None:
+    text = (DOCS.parent / "CHANGELOG.md").read_text(encoding="utf-8")
+    renamed = text.partition("### Renamed")[2].partition("\n## ")[0]
+    assert [name for name in RETIRED if not re.search(rf"\b{name}\b", renamed)] == []
+
+
+def test_the_glossary_has_each_word_once_and_is_linked() -> None:
+    words = re.findall(r"^   (\w[\w -]*)$", (DOCS / "glossary.rst").read_text("utf-8"), re.M)
+    assert len(words) == len(set(words)) > 40
+    assert {"sample", "anchor", "margin", "slope", "round", "recipe"} <= set(words)
+    for page in ("index.rst", "api.rst"):
+        assert ":doc:`glossary`" in (DOCS / page).read_text("utf-8"), page

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from calipers import load
-from calipers.cli import main
-from calipers.experiments.runs import ROWS, RunFile
+from calipers.cli.main import main
+from calipers.paper.runs import ROWS, RunFile
 from interrupted import JOBS, SIGNALS, a_table, stopped_after_checkpoint
 from metric_files import small_file
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSI
 
 WRITER = """
 import os, pathlib, signal, sys
-from calipers.files import whole
+from calipers.io import atomic_write
 
 def die(*_):
     os.kill(os.getpid(), signal.{signal})
@@ -36,8 +36,8 @@ if moment == "before it is on the disk":
     os.fsync = die
 if moment == "before it takes its name":
     pathlib.Path.replace = die
-from calipers.commands.stopping import terminable
-with terminable(), whole.written_whole(path) as stream:
+from calipers.cli.stopping import terminable
+with terminable(), atomic_write(path) as stream:
     stream.write(b"half of it")
     stream.flush()
     if moment == "while it is written":
@@ -84,7 +84,7 @@ def test_stopped_at_any_moment_of_writing(moment: str, name: str, tmp_path: Path
 
 DEAF = """
 import os, signal, time, weakref
-from calipers.commands.stopping import Terminated, terminable
+from calipers.cli.stopping import Terminated, terminable
 
 class Thing: pass
 
@@ -108,7 +108,17 @@ def test_a_signal_that_comes_where_nothing_can_be_raised(name: str, stop: str) -
     assert (done.stdout, done.stderr) == (f"{stop}\n", "")
 
 
-FIT = ("--label", "y", "--method", "as-sgd", "--triplets", "20000", "--quiet")
+FIT = (
+    "--label",
+    "y",
+    "--learner",
+    "triplet-sgd",
+    "--method",
+    "as-sgd",
+    "--triplets",
+    "20000",
+    "--quiet",
+)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -185,7 +195,7 @@ def test_a_full_disk_while_a_metric_is_written(tmp_path: Path) -> None:
     code = (
         "import sys; from calipers import load\n"
         "metric = load(sys.argv[1])\n"
-        "from calipers.files import FileError\n"
+        "from calipers.io import FileError\n"
         "try: metric.save(sys.argv[1])\n"
         "except FileError as told: print(told)"
     )
@@ -213,7 +223,7 @@ def test_a_full_disk_while_rows_are_mapped(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_during_the_papers_experiments(tmp_path: Path) -> None:
-    """Rows that were kept stay, and the same command goes on once there is space."""
+    """Samples that were kept stay, and the same command goes on once there is space."""
     words = ("-m", "calipers", "paper", "--datasets", "wine", "--methods", "euclidean", "--quiet")
     output = ("--seeds", "2", "--output", str(tmp_path / "report"))
     full = run(*words, *output, limit=1500)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.losses import Hinge, Loss, SmoothHinge
-from plain import loss_slope, loss_value
+from reference.plain import loss_slope, loss_value
 
 EPS = np.finfo(float).eps
 

@@ -1,4 +1,4 @@
-"""Trust in the numbers: against fifty digits, at the edge of float64, and over long walks."""
+"""Trust in the numbers: against fifty digits, at the edge of float64, and over long runs."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from calipers import TripletSGD, metric
 from calipers.arrays import FloatArray
 from calipers.metric import factor
 from calipers.projections import onto_cone_and_ball
-from calipers.solver import Solver
-from exact import as_array, exact_walk, projected
-from walks import METHODS, Settings, noise, walk_real
+from calipers.solvers.sgd import SGDSolver
+from reference.exact import as_array, exact_walk, projected
+from solver_runs import METHODS, Settings, noise, put_at, run_real
 
 each_method = pytest.mark.parametrize("method", METHODS)
 
@@ -40,14 +40,14 @@ def exactly(X: FloatArray, triplets: Any, settings: Settings) -> Any:
 
 @each_method
 @pytest.mark.parametrize("radius", [1.9, 1000.0])
-def test_a_walk_in_fifty_digits(method: str, radius: float) -> None:
+def test_a_run_in_fifty_digits(method: str, radius: float) -> None:
     X, triplets = noise(3, 60, seed=5, n_rows=12)
     settings = Settings(method, batch_size=3, R=radius, W=0.5)
     average, last, accepted = exactly(X, triplets, settings)
-    solver, decided = walk_real(X, triplets, settings)
+    solver, decided = run_real(X, triplets, settings)
     assert decided.tolist() == accepted
     assert sum(accepted) > 5
-    assert solver.iterate.tally[0]["projections"] > 2
+    assert solver.n_projections > 2
     assert np.linalg.norm(solver.average - average) <= 1e-13 * np.linalg.norm(average)
     assert np.linalg.norm(solver.last - last) <= 1e-13 * np.linalg.norm(last)
 
@@ -77,14 +77,13 @@ def test_one_step_from_a_metric_of_condition_1e16(d: int) -> None:
     M = (M + M.T) / 2
     X = 0.01 * rng.standard_normal((3, d))
     solver = Settings("sgd", L=1e-9, eta=2.0).solver(d)
-    solver.iterate.M[:] = M
-    solver.iterate.tally["norm"], solver.iterate.tally["floor"] = np.linalg.norm(M), 0.0
+    put_at(solver, M)
     solver.advance(X, np.array([[0, 1, 2]]))
     far, near = X[0] - X[2], X[0] - X[1]
     expected = onto_cone_and_ball(M + np.outer(far, far) - np.outer(near, near), 1000.0)
     assert np.linalg.norm(solver.last - expected) <= 2e-11 * np.linalg.norm(expected)
     assert eigh(solver.last, eigvals_only=True)[0] >= -1e-11
-    assert solver.iterate.tally[0]["projections"] == 1
+    assert solver.n_projections == 1
 
 
 class _Same:
@@ -98,7 +97,7 @@ class _Same:
 
 
 @pytest.mark.parametrize(("number", "accepted"), [(0.5, False), (np.nextafter(0.5, 0.0), True)])
-def test_a_tie_of_chance_and_number_is_no_update(number: float, accepted: bool) -> None:
+def test_a_tie_of_probability_and_number_is_no_update(number: float, accepted: bool) -> None:
     """The margin is exactly 1, so that the slope is exactly a half."""
     X = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
     solver = Settings("as-sgd").solver(2)
@@ -106,7 +105,7 @@ def test_a_tie_of_chance_and_number_is_no_update(number: float, accepted: bool) 
     assert solver.advance(X, np.array([[0, 1, 2]])).tolist() == [accepted]
 
 
-def assert_no_drift(solver: Solver, radius: float) -> None:
+def assert_no_drift(solver: SGDSolver, radius: float) -> None:
     """M is symmetric, positive, within the ball, and what is kept about it is true of it."""
     for M in (solver.last, solver.average):
         np.testing.assert_array_equal(M, M.T)
@@ -118,8 +117,8 @@ def assert_no_drift(solver: Solver, radius: float) -> None:
 
 
 @each_method
-def test_a_long_walk_does_not_drift(method: str) -> None:
-    """``python -m checks long`` walks ten million."""
+def test_a_long_run_does_not_drift(method: str) -> None:
+    """``python -m checks long`` runs ten million."""
     solver = Settings(method, R=8.0).solver(6)
     for seed in range(5):
         solver.advance(*noise(6, 20_000, seed=seed, n_rows=12))
@@ -162,7 +161,7 @@ def test_where_lapack_does_not_converge_at_all_it_is_said(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("d", [5, 120])
 @each_method
-def test_a_walk_whose_metric_is_lost_ends_in_a_sentence(method: str, d: int) -> None:
+def test_a_run_whose_metric_is_lost_ends_in_a_sentence(method: str, d: int) -> None:
     """As after an overflow: no eigenvalues can be had, and nothing may come of it in silence."""
     X, triplets = noise(d, 60, seed=1)
     solver = replace(Settings(method), W=1e-3).solver(d)

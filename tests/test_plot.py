@@ -26,7 +26,7 @@ from calipers.plot import (
 IRIS = load_iris(return_X_y=True)
 
 
-def test_every_row_is_drawn_once_in_each_panel() -> None:
+def test_every_sample_is_drawn_once_in_each_panel() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 5)), np.arange(40) % 4
     for panel in before_after(X, y, X[:, :3]):
@@ -64,13 +64,13 @@ def test_the_plane_keeps_the_two_largest_variances() -> None:
     np.testing.assert_allclose(principal_plane(X).var(axis=0, ddof=1), values[:-3:-1])
 
 
-def test_one_column_is_padded() -> None:
+def test_one_feature_is_padded() -> None:
     X = np.arange(3.0)[:, None]
     np.testing.assert_allclose(principal_plane(X), [[-1, 0], [0, 0], [1, 0]], atol=1e-12)
 
 
 def test_lengths_that_differ_get_a_sentence() -> None:
-    with pytest.raises(ValueError, match="as many rows as each other, got 3, 2 and 3"):
+    with pytest.raises(ValueError, match="as many samples as each other, got 3, 2 and 3"):
         before_after(np.eye(3), [0, 1], np.eye(3))
 
 
@@ -146,3 +146,13 @@ def test_new_plots_use_given_axes_and_no_pyplot(monkeypatch: pytest.MonkeyPatch)
         assert draw(metric, axes=axes) is axes
         assert draw(metric) is not axes
     assert "matplotlib.pyplot" not in sys.modules
+
+
+def test_without_matplotlib_a_sentence_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    metric = Euclidean().fit(IRIS[0])
+    for draw in (lambda: spectrum(metric), lambda: before_after(IRIS[0], IRIS[1], IRIS[0])):
+        with pytest.raises(ImportError, match=r"pip install 'calipers\[plot\]'"):
+            draw()

@@ -10,7 +10,7 @@ from scipy.linalg import eigh
 
 from calipers.arrays import FloatArray
 from calipers.projections import onto_cone, onto_cone_and_ball
-from plain import project
+from reference.plain import project
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(1, 8)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+
+import pytest
+from sklearn.datasets import load_iris
 
 ROOT = Path(__file__).parents[1]
 
@@ -18,6 +22,23 @@ def test_there_is_a_command_for_the_main_job_and_one_for_the_tests() -> None:
     assert sum(command.endswith("-m pytest") for command in commands()) == 1
 
 
+def test_the_demonstration_brings_what_it_uses() -> None:
+    (command,) = (command for command in commands() if command.endswith("calipers demo"))
+    assert "pip install '.[cli,plot]'" in command
+
+
 def test_the_test_command_stands_word_for_word_in_ci() -> None:
     (command,) = (command for command in commands() if command.endswith("-m pytest"))
     assert command in (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+
+
+def test_the_lines_for_own_data_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (lines,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    table = load_iris(as_frame=True).frame.rename(columns={"target": "species"})
+    table.to_csv("flowers.csv", index=False)
+    known: dict[str, object] = {}
+    exec(lines, known)
+    assert (tmp_path / "metric.safetensors").is_file()
+    assert "learner='MetricCV'" in repr(known["metric"])

@@ -14,7 +14,7 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 
 from calipers import FileError
-from calipers.tables import check_output, read, write
+from calipers.data.tables import check_output, read, write
 
 CSV = "name,width,kind,height\nx,1.5,a,2\ny,2.5,b,3\nz,3.5,a,4\n"
 WIDTH_HEIGHT = [[1.5, 2.0], [2.5, 3.0], [3.5, 4.0]]

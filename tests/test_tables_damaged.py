@@ -13,7 +13,7 @@ import pytest
 
 from calipers import FileError
 from calipers.cli import main
-from calipers.tables import packed, read
+from calipers.data.tables import packed, read
 from damage import FILES, damaged, read_table, table_by_command
 
 N_EACH = 200

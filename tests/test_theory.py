@@ -9,7 +9,7 @@ import pytest
 
 from calipers.sampling import outer_norms
 from calipers.theory import Theory
-from walks import Settings, noise, walk_real
+from solver_runs import Settings, noise, run_real
 
 FACTS = Theory(
     n_triplets=1024,
@@ -18,7 +18,7 @@ FACTS = Theory(
     learning_rate=1.0,
     smoothness=3.0,
     radius=2.0,
-    start=1.0,
+    init_scale=1.0,
     n_features=5,
     largest_norm=0.1,
     summed_loss=10.0,
@@ -63,9 +63,9 @@ def run(seed: int, scale: float) -> tuple[int, float, float, float]:
     far, near = X[triplets[:, 0]] - X[triplets[:, 2]], X[triplets[:, 0]] - X[triplets[:, 1]]
     if scale < 0.2:
         assert outer_norms(far, near).max() <= 0.3
-    solver, _ = walk_real(X, triplets, Settings("as-sgd", seed=1000 + seed))
-    tally = solver.iterate.tally[0]
-    return solver.n_updates, float(tally["loss"]), float(tally["slope"]), len(triplets) / 4
+    solver, _ = run_real(X, triplets, Settings("as-sgd", seed=1000 + seed))
+    sums = solver.sums
+    return solver.n_updates, sums["summed_loss"], sums["summed_slope"], len(triplets) / 4
 
 
 @pytest.mark.parametrize("scale", [0.1, 1.0])

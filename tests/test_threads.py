@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from calipers.threads import n_threads, single_threaded_blas, spread
+from calipers.threads import n_threads, parallel_map, single_threaded_blas
 
 
 def blas_threads() -> set[int]:
@@ -92,25 +92,25 @@ def test_another_thread_is_obeyed_while_this_one_has_set_limits() -> None:
 def test_results_come_in_order(asked: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CALIPERS_NUM_THREADS", asked)
     assert n_threads() == int(asked)
-    assert spread(lambda i: i * i, range(50)) == [i * i for i in range(50)]
-    assert spread(str, []) == []
+    assert parallel_map(lambda i: i * i, range(50)) == [i * i for i in range(50)]
+    assert parallel_map(str, []) == []
 
 
 def test_more_than_one_thread_works_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CALIPERS_NUM_THREADS", "2")
     barrier = threading.Barrier(2, timeout=10)
-    spread(lambda _: barrier.wait(), range(2))
+    parallel_map(lambda _: barrier.wait(), range(2))
 
 
 def test_one_thread_means_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CALIPERS_NUM_THREADS", "1")
-    assert spread(lambda _: threading.get_ident(), range(3)) == [threading.get_ident()] * 3
+    assert parallel_map(lambda _: threading.get_ident(), range(3)) == [threading.get_ident()] * 3
 
 
 def test_errors_come_through(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CALIPERS_NUM_THREADS", "2")
     with pytest.raises(ZeroDivisionError):
-        spread(lambda i: 1 / i, [1, 0, 2])
+        parallel_map(lambda i: 1 / i, [1, 0, 2])
 
 
 def test_default_is_the_usable_cores(monkeypatch: pytest.MonkeyPatch) -> None:

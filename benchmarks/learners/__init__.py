@@ -1,1 +1,1 @@
-"""Complete learners, as a user would call them: from rows and labels to a metric."""
+"""Complete learners, as a user would call them: from samples and labels to a metric."""

@@ -23,7 +23,7 @@ class Fitted:
     capped : bool
         Whether it was stopped.
     unit_length : bool
-        Whether it learned distances between mapped rows of length 1.
+        Whether it learned distances between mapped samples of length 1.
     """
 
     components: npt.NDArray[np.float64]
@@ -33,7 +33,7 @@ class Fitted:
     unit_length: bool = False
 
     def transform(self, X: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Rows in the space where the learned distance is Euclidean."""
+        """Samples in the space where the learned distance is Euclidean."""
         mapped = np.asarray(X @ self.components.T)
         if self.unit_length:
             lengths = np.linalg.norm(mapped, axis=1, keepdims=True)

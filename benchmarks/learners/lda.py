@@ -1,4 +1,4 @@
-"""scikit-learn's LinearDiscriminantAnalysis with its defaults, as a map to classes - 1 columns."""
+"""scikit-learn's LinearDiscriminantAnalysis with its defaults: classes - 1 components."""
 
 from __future__ import annotations
 

@@ -36,6 +36,6 @@ def fit(X: FloatArray, y: IndexArray, *, seed: int, cap: float) -> Fitted:
     return Fitted(model.components_, seconds, int(model.n_iter_), False)
 
 
-def needed_bytes(n_rows: int) -> int:
+def needed_bytes(n_samples: int) -> int:
     """Memory that a fit takes, about."""
-    return 8 * MATRICES * n_rows**2
+    return 8 * MATRICES * n_samples**2

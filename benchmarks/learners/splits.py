@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from calipers.datasets import Split, has_standard_split, load
+from calipers.data.datasets import Split, has_standard_split, load
 
 Features: TypeAlias = Literal["raw", "standardised", "min-max"]
 

@@ -16,7 +16,7 @@ LEARNING_RATE = 1e-3
 
 
 def loss_function(name: str) -> Any:
-    """The loss as it comes, or NCA's between rows that are not brought to length 1."""
+    """The loss as it comes, or NCA's between samples that are not brought to length 1."""
     if name == "NCALoss, not normalised":
         return losses.NCALoss(distance=distances.LpDistance(normalize_embeddings=False, power=2))
     return getattr(losses, name)()
@@ -27,13 +27,15 @@ def fit(X: Any, y: Any, *, seed: int, cap: float, loss: str) -> Fitted:
     torch.manual_seed(seed)
     function = loss_function(loss)
     started = perf_counter()
-    rows, labels = torch.from_numpy(X).float(), torch.from_numpy(y)
+    samples, labels = torch.from_numpy(X).float(), torch.from_numpy(y)
     layer = torch.nn.Linear(X.shape[1], X.shape[1], bias=False)
     optimiser = torch.optim.Adam(layer.parameters(), lr=LEARNING_RATE)
     n_batches, capped = 0, False
-    for batch in (part for _ in range(EPOCHS) for part in torch.randperm(len(rows)).split(BATCH)):
+    for batch in (
+        part for _ in range(EPOCHS) for part in torch.randperm(len(samples)).split(BATCH)
+    ):
         optimiser.zero_grad()
-        function(layer(rows[batch]), labels[batch]).backward()
+        function(layer(samples[batch]), labels[batch]).backward()
         optimiser.step()
         n_batches += 1
         capped = perf_counter() - started > cap

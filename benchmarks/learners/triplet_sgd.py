@@ -22,4 +22,4 @@ def fit(X: FloatArray, y: IndexArray, *, seed: int, cap: float, method: str) -> 
 
 def warm_up(X: FloatArray, y: IndexArray, *, seed: int, cap: float, method: str) -> None:
     """Compile or load the code that a fit needs; the search goes by the shape of X."""
-    TripletSGD(method, n_triplets=500, random_state=seed).fit(X, y)
+    TripletSGD(method, n_rounds=1, n_triplets=500, random_state=seed).fit(X, y)

@@ -1,4 +1,4 @@
-"""Searches for the k nearest rows of an anchor's class and of the others."""
+"""Searches for the k nearest samples of an anchor's class and of the other classes."""
 
 from __future__ import annotations
 

@@ -6,16 +6,16 @@ import numpy as np
 
 from benchmarks.searches import Lists
 from calipers.arrays import FloatArray, IndexArray
-from calipers.triplets import nearest_same_and_other
+from calipers.neighbors.search import nearest_same_and_other
 
 
 def search(X: FloatArray, labels: IndexArray, anchors: IndexArray, k: int) -> Lists:
-    """Rows of the same class and of the others."""
+    """Indices of the nearest positives and negatives."""
     return nearest_same_and_other(X, labels, anchors, n_same=k, n_other=k)
 
 
 def warm_up() -> None:
-    """Meet both ways to search once, so that no timed call compiles."""
+    """Search both ways once, so that no timed call compiles."""
     rng = np.random.default_rng(0)
     for d in (2, 30):
         X, labels = rng.normal(size=(3000, d)), rng.integers(3, size=3000)

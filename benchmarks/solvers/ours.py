@@ -2,46 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from benchmarks.problem import METHODS, Outcome, Problem, paper_problem
-from calipers import recipes
 from calipers.losses import SmoothHinge
-from calipers.sampling import ByGradientNorm
-from calipers.solver import Recipe, Solver
+from calipers.sampling import ByGradientNorm, BySlope, EveryBatch, Policy
+from calipers.solvers.sgd import Settings, SGDSolver
 
 COUNTS = ("updates", "changes", "projections", "negatives")
 
 
 def run(problem: Problem) -> Outcome:
-    """Walk through all triplets."""
-    solver = Solver(
-        recipe(problem),
-        problem.X.shape[1],
-        accept_rng=problem.accept_rng(),
-        pick_rng=problem.pick_rng(),
-    )
+    """Learn from all triplets."""
+    solver = solver_of(problem)
     accepted = solver.advance(problem.X, problem.triplets)
-    average = solver.average
-    tally = solver.iterate.tally[0]
-    return Outcome(accepted, average, {name: int(tally[name]) for name in COUNTS})
+    counts = solver.iterate.tally[0]
+    return Outcome(accepted, solver.average, {name: int(counts[name]) for name in COUNTS})
 
 
-def recipe(problem: Problem) -> Recipe:
-    """The method's recipe with the problem's numbers."""
-    parts: dict[str, Any] = {
-        "loss": SmoothHinge(problem.smoothness),
-        "learning_rate": problem.learning_rate,
-        "radius": problem.radius,
-    }
-    if problem.method not in ("sgd", "as-sgd"):
-        parts["batch_size"] = problem.batch_size
+def solver_of(problem: Problem) -> SGDSolver:
+    """The solver of a problem, before its first step."""
+    settings = Settings(
+        loss=SmoothHinge(problem.smoothness),
+        policy=_policy(problem),
+        batch_size=problem.batch_size,
+        learning_rate=problem.learning_rate,
+        radius=problem.radius,
+    )
+    d = problem.X.shape[1]
+    accept_rng, pick_rng = problem.accept_rng(), problem.pick_rng()
+    return SGDSolver(settings, d, accept_rng=accept_rng, pick_rng=pick_rng)
+
+
+def _policy(problem: Problem) -> Policy:
+    if problem.method in ("sgd", "mini-sgd"):
+        return EveryBatch()
     if problem.method == "ha-sgd":
-        parts["policy"] = ByGradientNorm(problem.largest)
-    made: Recipe = getattr(recipes, problem.method.replace("-", "_"))(**parts)
-    return made
+        return ByGradientNorm(problem.largest)
+    return BySlope()
 
 
 def warm_up(methods: tuple[str, ...] = METHODS) -> None:

@@ -16,7 +16,7 @@ from calipers.arrays import FloatArray, IndexArray
 
 
 def run(problem: Problem, *, seconds: float = np.inf) -> Outcome:
-    """Walk until the triplets or the seconds are used up."""
+    """Run until the triplets or the seconds are used up."""
     stop = perf_counter() + seconds
     n, b, d = problem.n_iterations, problem.batch_size, problem.X.shape[1]
     uniforms = problem.accept_rng().random(n)
@@ -27,12 +27,12 @@ def run(problem: Problem, *, seconds: float = np.inf) -> Outcome:
     while done < n and perf_counter() < stop:
         batch = problem.triplets[done * b : (done + 1) * b]
         total += M
-        chance, gradient = _look(problem, M, batch, int(picks[done]))
-        if uniforms[done] < chance:
+        probability, gradient = _evaluate(problem, M, batch, int(picks[done]))
+        if uniforms[done] < probability:
             accepted[done] = True
             if gradient is None:
                 gradient = _gradient(problem, M, batch)
-            M = project(M - problem.learning_rate / chance * gradient, problem.radius)
+            M = project(M - problem.learning_rate / probability * gradient, problem.radius)
         done += 1
     return Outcome(accepted[:done], total / max(done, 1))
 
@@ -44,7 +44,7 @@ def project(M: FloatArray, radius: float) -> FloatArray:
     return M / max(1.0, float(np.linalg.norm(M)) / radius)
 
 
-def _look(
+def _evaluate(
     problem: Problem, M: FloatArray, batch: IndexArray, pick: int
 ) -> tuple[float, FloatArray | None]:
     """Probability of an update, and the gradient where that had to be known for it."""
@@ -57,7 +57,7 @@ def _look(
 
 
 def _differences(X: FloatArray, batch: IndexArray) -> tuple[FloatArray, FloatArray]:
-    """To the far rows, and to the near rows."""
+    """Far and near differences: to the negatives, and to the positives."""
     anchors = X[batch[:, 0]]
     return anchors - X[batch[:, 2]], anchors - X[batch[:, 1]]
 

@@ -18,17 +18,21 @@ from typing import TYPE_CHECKING, Any
 from calipers.version import __version__
 
 if TYPE_CHECKING:
+    from calipers import recipes as recipes
     from calipers.estimators import ITML as ITML
     from calipers.estimators import LEGO as LEGO
     from calipers.estimators import LMNN as LMNN
     from calipers.estimators import OASIS as OASIS
-    from calipers.estimators import PAPER_SETTINGS as PAPER_SETTINGS
     from calipers.estimators import SPML as SPML
+    from calipers.estimators import Discriminant as Discriminant
     from calipers.estimators import Euclidean as Euclidean
+    from calipers.estimators import Scaled as Scaled
     from calipers.estimators import TripletSGD as TripletSGD
-    from calipers.files import FileError as FileError
+    from calipers.estimators import WithinClass as WithinClass
+    from calipers.io import FileError as FileError
     from calipers.saved import SavedMetric as SavedMetric
     from calipers.saved import load as load
+    from calipers.selection import MetricCV as MetricCV
     from calipers.versions import show_versions as show_versions
 
 _HOME_OF = {
@@ -37,11 +41,14 @@ _HOME_OF = {
     "LMNN": "calipers.estimators",
     "OASIS": "calipers.estimators",
     "SPML": "calipers.estimators",
+    "Discriminant": "calipers.estimators",
     "Euclidean": "calipers.estimators",
-    "PAPER_SETTINGS": "calipers.estimators",
-    "TripletSGD": "calipers.estimators",
-    "FileError": "calipers.files",
+    "FileError": "calipers.io",
+    "MetricCV": "calipers.selection",
     "SavedMetric": "calipers.saved",
+    "Scaled": "calipers.estimators",
+    "TripletSGD": "calipers.estimators",
+    "WithinClass": "calipers.estimators",
     "load": "calipers.saved",
     "show_versions": "calipers.versions",
 }
@@ -51,24 +58,30 @@ __all__ = [
     "LEGO",
     "LMNN",
     "OASIS",
-    "PAPER_SETTINGS",
     "SPML",
+    "Discriminant",
     "Euclidean",
     "FileError",
+    "MetricCV",
     "SavedMetric",
+    "Scaled",
     "TripletSGD",
+    "WithinClass",
     "__version__",
     "load",
+    "recipes",
     "show_versions",
 ]
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name from its home module on first use."""
+    if name == "recipes":
+        return import_module("calipers.recipes")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'calipers' has no attribute {name!r}")
     return getattr(import_module(_HOME_OF[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return list(__all__)

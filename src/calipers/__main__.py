@@ -2,7 +2,7 @@
 
 import sys
 
-from calipers.cli import main
+from calipers.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

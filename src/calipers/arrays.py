@@ -1,4 +1,4 @@
-"""The array types that every layer speaks of."""
+"""The array types of all layers, and the kinds of input that are refused before any work."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IndexArray: TypeAlias = npt.NDArray[np.intp]
-"""Row numbers; they always index the full X."""
+"""Indices of samples; they always index the full X."""
 
 
 def refuse_masked(values: object, name: str) -> None:
-    """Raise if values are masked: as plain numbers they would be learned from after all."""
+    """Raise if some values are masked: NumPy would pass on what is stored below the mask."""
     if isinstance(values, np.ma.MaskedArray) and np.any(values.mask):
         raise ValueError(
             f"{name} has {np.count_nonzero(values.mask)} masked values, whose places hold numbers "
@@ -23,10 +23,10 @@ def refuse_masked(values: object, name: str) -> None:
 
 
 def refuse_kinds(X: Any, name: str) -> None:
-    """Raise if X is of a kind that would be taken for numbers without being any.
+    """Raise if X is of a kind that NumPy would convert to meaningless numbers.
 
-    Also tables without columns, or with two of one name, are told here: what looks at them
-    later does so in other words.
+    These are masked, complex, structured and temporal arrays, and tables whose columns are
+    missing, share a name or hold times.
     """
     refuse_masked(X, name)
     columns = getattr(X, "columns", None)
@@ -68,16 +68,8 @@ def _refuse_columns(table: Any, names: list[Any], name: str) -> None:
 
 
 def refuse_missing(y: Any) -> None:
-    """Raise if labels are missing; pandas' NA and NaT would be classes, or errors elsewhere."""
-    kind = getattr(getattr(y, "dtype", None), "kind", "")
-    if hasattr(y, "isna"):
-        missing = np.asarray(y.isna())
-    elif kind in ("m", "M"):
-        missing = np.isnat(y)
-    elif isinstance(y, list | tuple) or kind == "O":
-        missing = np.array([_is_missing(label) for label in y], dtype=bool)
-    else:
-        return
+    """Raise if a label is missing: NaN, None, or NA and NaT of pandas."""
+    missing = missing_labels(y)
     if missing.any():
         raise ValueError(
             f"Input y contains NaN or other signs of a missing label ({np.count_nonzero(missing)} "
@@ -85,8 +77,28 @@ def refuse_missing(y: Any) -> None:
         )
 
 
+def missing_labels(y: Any) -> npt.NDArray[np.bool_]:
+    """Return whether each label is missing; empty where labels of this type cannot be.
+
+    >>> missing_labels(["a", None, float("nan")])
+    array([False,  True,  True])
+    """
+    kind = getattr(getattr(y, "dtype", None), "kind", "")
+    if hasattr(y, "isna"):
+        return np.asarray(y.isna(), dtype=np.bool_)
+    if kind in ("m", "M"):
+        return np.asarray(np.isnat(y))
+    if kind == "f":
+        return np.asarray(np.isnan(y))
+    if isinstance(y, list | tuple) or kind == "O":
+        return np.array([_is_missing(label) for label in y], dtype=np.bool_)
+    return np.zeros(0, dtype=np.bool_)
+
+
 def _is_missing(label: object) -> bool:
-    """Whether a label is not equal to itself, or cannot say so."""
+    """Return whether a label is None, differs from itself, or cannot be compared with itself."""
+    if label is None:
+        return True
     try:
         return bool(label != label)
     except TypeError:  # pandas' NA

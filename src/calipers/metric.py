@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +18,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from calipers.arrays import FloatArray, refuse_kinds, refuse_masked
+from calipers.dask import is_collection, transform_lazily
+from calipers.io import Contents, contents_of, write
 from calipers.threads import single_threaded_blas
-
-if TYPE_CHECKING:
-    from calipers.files import Contents
 
 _SMALLEST_SQUARE = 1e-290  # below, squares lose digits
 _GRADED = 1e8  # ratio of squared units beyond which half the digits of a feature are lost
@@ -31,7 +30,7 @@ _ROUNDING = 1e-8  # share of the largest eigenvalue that may be below zero by ro
 def factor(M: FloatArray, n_components: int | None = None) -> FloatArray:
     """L of shape (n_components, d) with ``L'L`` nearest to a positive semi-definite M.
 
-    Rows are scaled eigenvectors by falling eigenvalue; the largest entry of each is
+    Samples are scaled eigenvectors by falling eigenvalue; the largest entry of each is
     positive, so that the result is one and the same for one M.
 
     >>> factor(np.diag([1.0, 4.0]))
@@ -48,6 +47,27 @@ def factor(M: FloatArray, n_components: int | None = None) -> FloatArray:
     with single_threaded_blas():
         rows = _scaled_vectors(M)
     rows = rows[::-1] if n_components is None else rows[: -1 - n_components : -1]
+    return _with_positive_peaks(rows)
+
+
+def principal_order(L: FloatArray, covariance: FloatArray) -> FloatArray:
+    """Turn L so that its rows are the principal axes of the samples' images, largest first.
+
+    ``L'L`` stays as it is, and the first k rows keep more of the samples' variance under the
+    metric than any other k directions do. ``covariance`` is that of the samples, in any unit.
+
+    >>> principal_order(np.eye(2), np.diag([1.0, 4.0]))
+    array([[0., 1.],
+           [1., 0.]])
+    """
+    length = float(np.abs(L).max()) or 1.0  # squares of others might overflow
+    scaled = L / length
+    _, axes = _eigenpairs(scaled @ covariance @ scaled.T)
+    return _with_positive_peaks(axes.T[::-1] @ L)
+
+
+def _with_positive_peaks(rows: FloatArray) -> FloatArray:
+    """Rows whose entry of largest size is positive: one result for one metric."""
     largest = np.take_along_axis(rows, np.abs(rows).argmax(axis=1)[:, None], axis=1)
     return np.asarray(rows * np.where(largest < 0, -1.0, 1.0)) + 0.0
 
@@ -98,7 +118,7 @@ def images_of(rows: npt.NDArray[Any], components: FloatArray) -> tuple[FloatArra
 def _distances(pairs: FloatArray, components: FloatArray) -> FloatArray:
     """Distances within pairs of shape (n, 2, d); only what is beyond float64 becomes infinity.
 
-    Rows are measured in units of their own, powers of 2 so that no digit is lost, and images
+    Samples are measured in units of their own, powers of 2 so that no digit is lost, and images
     in theirs, so that neither differences nor squares overflow or vanish.
 
     >>> _distances(np.array([[[1e308], [-0.5e308]], [[3e-200], [0.0]]]), np.eye(1))
@@ -150,13 +170,13 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])
 
-    def transform(self, X: npt.ArrayLike) -> FloatArray:
+    def transform(self, X: npt.ArrayLike) -> Any:
         """Map rows so that Euclidean distance between images is the learned distance.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
@@ -169,6 +189,9 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             X is not of numbers, has other features, or is mapped beyond what float64 holds.
         """
         check_is_fitted(self)
+        if is_collection(X):
+            names = getattr(self, "feature_names_in_", None)
+            return transform_lazily(X, self.components_, names, self.get_feature_names_out())
         refuse_kinds(X, "X")
         rows = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
         images, beyond = images_of(rows, self.components_)
@@ -256,15 +279,11 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         FileError
             The file cannot be written.
         """
-        from calipers import files
-
         check_is_fitted(self)
         scale = None if X is None else np.std(validate_data(self, X, reset=False), axis=0)
-        files.write(self._contents(feature_scale=scale), path)
+        write(self._contents(feature_scale=scale), path)
 
     def _contents(self, **more: Any) -> Contents:
-        from calipers.files import contents_of
-
         return contents_of(self, **more)
 
     def to_onnx(self) -> bytes:
@@ -273,7 +292,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Its input ``X`` is float32 of shape [N, n_features], its output ``transformed`` of
         shape [N, n_components]. Needs ``pip install 'calipers[onnx]'``.
         """
-        from calipers.files.export import onnx_model
+        from calipers.io.export import onnx_model
 
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
@@ -290,7 +309,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         takes rows as they are and finds neighbours under the metric. Needs
         ``pip install 'calipers[faiss]'``.
         """
-        from calipers.files.export import faiss_transform
+        from calipers.io.export import faiss_transform
 
         check_is_fitted(self)
         return faiss_transform(self.components_)

@@ -1,7 +1,7 @@
 """Pictures of data before and after a metric was learned, and of the metric itself.
 
-matplotlib is imported inside the functions, and only its figures are used, never the
-global state of pyplot.
+matplotlib is the extra ``plot``. It is imported inside the functions, and only its figures are
+used, never the global state of pyplot.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from calipers.metric import spectrum as eigenvalues
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 COLORS = (
     "#332288",
@@ -39,6 +40,30 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "d")
 """One shape per class as well, so that no reader depends on colour."""
 
 
+def figure_class() -> type[Figure]:
+    """Return matplotlib's Figure.
+
+    Raises
+    ------
+    ImportError
+        matplotlib is not installed; the sentence says how to install it.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as missing:
+        raise ImportError(
+            "Pictures need matplotlib: pip install 'calipers[plot]'.", name="matplotlib"
+        ) from missing
+    return Figure
+
+
+def figure_of(panel: Axes) -> Figure:
+    """Return the whole figure that a panel is a part of."""
+    figure = panel.figure
+    assert isinstance(figure, figure_class())
+    return figure
+
+
 def before_after(
     X: npt.ArrayLike,
     y: npt.ArrayLike,
@@ -58,7 +83,7 @@ def before_after(
     y : array-like of shape (n,)
         Labels.
     transformed : array-like of shape (n, k)
-        The same rows under the metric, ``metric.transform(X)``.
+        The same samples under the metric, ``metric.transform(X)``.
     axes : sequence of two matplotlib Axes, optional
         Where to draw; by default on a new figure, ``before.figure``.
 
@@ -79,7 +104,7 @@ def before_after(
     panels = [np.asarray(X, dtype=np.float64), np.asarray(transformed, dtype=np.float64)]
     if not len(labels) == len(panels[0]) == len(panels[1]):
         raise ValueError(
-            f"X, y and transformed must have as many rows as each other, "
+            f"X, y and transformed must have as many samples as each other, "
             f"got {len(panels[0])}, {len(labels)} and {len(panels[1])}."
         )
     before, after = _new_axes() if axes is None else axes
@@ -98,10 +123,10 @@ def before_after(
 
 
 def principal_plane(X: FloatArray) -> FloatArray:
-    """Project rows onto their two principal directions.
+    """Project samples onto their two principal directions.
 
-    The larger end of each direction is made positive, so that the picture of the same data
-    is the same on every machine. A single column is padded with zeros.
+    The largest entry of each direction is made positive, so that the picture of the same data
+    is the same on every machine. A single feature is padded with zeros.
 
     Examples
     --------
@@ -199,7 +224,11 @@ def spectrum(metric: Any, *, axes: Axes | None = None) -> Axes:
 
 
 def feature_importances(
-    metric: Any, *, spread: npt.ArrayLike | None = None, top: int = 20, axes: Axes | None = None
+    metric: Any,
+    *,
+    feature_scale: npt.ArrayLike | None = None,
+    top: int = 20,
+    axes: Axes | None = None,
 ) -> Axes:
     """Draw what each feature adds to squared distances, the largest on top.
 
@@ -207,7 +236,7 @@ def feature_importances(
     ----------
     metric : fitted estimator or SavedMetric
         With ``components_``.
-    spread : array-like of shape (n_features,), optional
+    feature_scale : array-like of shape (n_features,), optional
         Standard deviations of the features, ``X.std(axis=0)``; by default those in the
         file of a saved metric, else all count as equal.
     top : int, default=20
@@ -223,12 +252,14 @@ def feature_importances(
     Examples
     --------
     >>> from calipers import Euclidean
-    >>> panel = feature_importances(Euclidean().fit(np.eye(3)), spread=[1.0, 2.0, 3.0])
+    >>> panel = feature_importances(Euclidean().fit(np.eye(3)), feature_scale=[1, 2, 3])
     >>> [label.get_text() for label in panel.get_yticklabels()]
     ['feature 3', 'feature 2', 'feature 1']
     """
-    given = getattr(metric, "feature_scale_", None) if spread is None else np.asarray(spread)
-    shares = feature_shares(metric.components_, given)
+    if feature_scale is None:
+        feature_scale = getattr(metric, "feature_scale_", None)
+    scale = None if feature_scale is None else np.asarray(feature_scale, dtype=np.float64)
+    shares = feature_shares(metric.components_, scale)
     order = np.argsort(-shares, kind="stable")[:top]
     names = getattr(metric, "feature_names_in_", None)
     shown = [f"feature {i + 1}" if names is None else str(names[i]) for i in order]
@@ -271,8 +302,8 @@ def error_against_time(
                 f"{name!r} must have as many errors as seconds, got shapes {times.shape} and "
                 f"{values.shape}."
             )
-        round_, place = divmod(number, len(COLORS))  # a colour that comes again has another shape
-        color, marker = COLORS[place], MARKERS[(place + round_) % len(MARKERS)]
+        cycle, place = divmod(number, len(COLORS))  # a colour that comes again has another shape
+        color, marker = COLORS[place], MARKERS[(place + cycle) % len(MARKERS)]
         axes.plot(times, values, label=name, markersize=5, color=color, marker=marker)
     axes.set_xscale("log")
     axes.set_xlabel("seconds")
@@ -290,18 +321,14 @@ def _fitted(metric: Any, name: str) -> npt.NDArray[Any] | None:
 
 def _panel(axes: Axes | None) -> Axes:
     """The given panel or one on a new figure, without a frame."""
-    from matplotlib.figure import Figure
-
     if axes is None:
-        axes = Figure(figsize=(7, 4.5), dpi=150, layout="constrained").subplots()
+        axes = figure_class()(figsize=(7, 4.5), dpi=150, layout="constrained").subplots()
     axes.spines[["top", "right"]].set_visible(False)
     return axes
 
 
 def _new_axes() -> tuple[Axes, Axes]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11, 5), dpi=150, layout="constrained")
+    figure = figure_class()(figsize=(11, 5), dpi=150, layout="constrained")
     before, after = figure.subplots(1, 2)
     return before, after
 

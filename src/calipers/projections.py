@@ -1,6 +1,6 @@
 """Projections of a symmetric matrix, each stated by what it minimises, and when they happen.
 
-A rule (`AtOnce`, `NowAndThen`, `OnlyOnce`, `Never`) says how an update keeps the metric within
+A rule (`EveryUpdate`, `Periodic`, `AtEnd`, `FrankWolfe`) says how an update keeps the metric within
 its bounds; its compiled half is in :mod:`calipers.kernels.moves`.
 """
 
@@ -41,11 +41,11 @@ def onto_cone_and_ball(M: FloatArray, radius: float) -> FloatArray:
     return projected if norm <= radius else np.asarray(projected * (radius / norm))
 
 
-class AtOnce(NamedTuple):
+class EveryUpdate(NamedTuple):
     """The paper's rule: every update ends with the projection onto the cone, then the ball."""
 
 
-class NowAndThen(NamedTuple):
+class Periodic(NamedTuple):
     """The same after every `period`-th update that changes M; the ball after each.
 
     In between a few eigenvalues of M may be negative. The mean of the iterates is projected when
@@ -55,7 +55,7 @@ class NowAndThen(NamedTuple):
     period: int
 
 
-class OnlyOnce(NamedTuple):
+class AtEnd(NamedTuple):
     r"""One projection, at the end (Mahdavi, Yang, Jin, Zhu and Yi 2012).
 
     Within the ball the walk minimises loss + dual * g(M), with :math:`g(M) = -\lambda_{min}(M)`
@@ -68,7 +68,7 @@ class OnlyOnce(NamedTuple):
     unit: float = 1.0  # size of the first iterate; the dual grows by rate * g / unit^4
 
 
-class Never(NamedTuple):
+class FrankWolfe(NamedTuple):
     r"""Projection-free (Hazan and Kale 2012): online Frank-Wolfe steps.
 
     The domain is the positive semi-definite matrices of trace at most `trace`, so that the
@@ -80,4 +80,4 @@ class Never(NamedTuple):
     trace: float
 
 
-Rule: TypeAlias = AtOnce | NowAndThen | OnlyOnce | Never
+Rule: TypeAlias = EveryUpdate | Periodic | AtEnd | FrankWolfe

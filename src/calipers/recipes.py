@@ -1,51 +1,188 @@
-"""The paper's five algorithms and SPML, each a few parts put together.
+"""Recipes: the paper's five algorithms, and the default, as choices a paper leaves open.
 
->>> as_sgd(radius=100.0).batch_size
-1
+A recipe says how triplets are made and how a batch of them moves the metric. Numbers such as
+the batch size or the learning rate are parameters of :class:`~calipers.TripletSGD`, never of a
+recipe. Every function below takes the fields of :class:`Recipe` as keyword arguments:
+
+>>> ha_sgd(norm_bound="running")
+Recipe(sampling='gradient-norm', norm_bound='running')
+>>> as_sgd() == as_sgd(margin_unit="data")
+True
 """
 
 from __future__ import annotations
 
-from math import inf
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from numbers import Integral, Real
+from typing import Any, Literal, TypeAlias, get_args
 
-from calipers.losses import Hinge
-from calipers.sampling import ByGradientNorm, ByRunningNorm, BySlope, EveryBatch
-from calipers.solver import Recipe
+from calipers.projections import AtEnd, EveryUpdate, FrankWolfe, Periodic, Rule
+from calipers.sampling import NormRule
+
+Triplets: TypeAlias = Literal["single", "all-pairs"]
+Sampling: TypeAlias = Literal["every", "slope", "gradient-norm"]
+Projection: TypeAlias = int | Literal["every", "end", "frank-wolfe"]
 
 
-def sgd(**parts: Any) -> Recipe:
+@dataclass(frozen=True, repr=False)
+class Recipe:
+    """What a method does, apart from its numbers.
+
+    Parameters
+    ----------
+    triplets : {"single", "all-pairs"}
+        How triplets are made of labels: one positive and one negative drawn for a drawn anchor,
+        or every pair of the anchor's nearest positives and negatives.
+    sampling : {"every", "slope", "gradient-norm"}
+        When a batch leads to an update: always; with the probability of the slope of one of its
+        triplets; or with the norm of its gradient over the largest such norm.
+    batched : bool
+        Whether `batch_size` may exceed 1.
+    projection : int or {"every", "end", "frank-wolfe"}
+        How M stays positive semi-definite: by a projection after every update (the paper), after
+        every so many-th, only at the end (Mahdavi et al. 2012), or by Frank-Wolfe steps (Hazan
+        and Kale 2012).
+    average : bool
+        Return the mean of the iterates (the paper) or the last one.
+    batch_reduce : {"mean", "sum"}
+        Whether a step is the mean or the sum over its batch.
+    max_importance_weight : float or None
+        Upper bound of 1 / accept probability, by which an accepted step is multiplied.
+    norm_bound : {"triplet", "batch", "bound", "running"}
+        How the largest gradient norm is estimated: from single triplets, from batches, from a
+        bound that holds for every metric, or as the largest so far.
+    margin_unit : {"data", "one"}
+        Measure squared distances by the median of those between anchors and negatives, so that
+        the scale of X does not matter, or take them as they are.
+    clip : float or None
+        Shorten the differences of an anchor whose negatives are farther away than this many times
+        the median.
+    """
+
+    triplets: Triplets = "single"
+    sampling: Sampling = "every"
+    batched: bool = True
+    projection: Projection = "every"
+    average: bool = True
+    batch_reduce: Literal["mean", "sum"] = "mean"
+    max_importance_weight: float | None = None
+    norm_bound: NormRule = "triplet"
+    margin_unit: Literal["data", "one"] = "data"
+    clip: float | None = None
+
+    def __post_init__(self) -> None:
+        allowed = {
+            "triplets": get_args(Triplets),
+            "sampling": get_args(Sampling),
+            "batched": (True, False),
+            "average": (True, False),
+            "batch_reduce": ("mean", "sum"),
+            "norm_bound": get_args(NormRule),
+            "margin_unit": ("data", "one"),
+        }
+        for name, values in allowed.items():
+            if getattr(self, name) not in values:
+                raise ValueError(
+                    f"A recipe's {name} must be one of {', '.join(map(repr, values))}, got "
+                    f"{getattr(self, name)!r}."
+                )
+        _check_projection(self.projection)
+        for name in ("max_importance_weight", "clip"):
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, Real) and float(value) > 0):
+                raise ValueError(
+                    f"A recipe's {name} must be None or a number above 0, got {value!r}."
+                )
+        if self.triplets == "all-pairs" and (self.sampling != "every" or not self.batched):
+            raise ValueError(
+                "A recipe with triplets='all-pairs' needs sampling='every' and batched=True, since "
+                "it takes all triplets of an anchor together: choose triplets='single'."
+            )
+
+    def __repr__(self) -> str:
+        """The fields that differ from their defaults."""
+        shown = [f for f in fields(self) if getattr(self, f.name) != f.default]
+        return f"Recipe({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in shown)})"
+
+    def projection_rule(self, *, unit: float, radius: float) -> Rule:
+        """The rule of projection, in the units of the first iterate ``unit * I``."""
+        if self.projection == "every":
+            return EveryUpdate()
+        if self.projection == "end":
+            return AtEnd(unit=unit)
+        if self.projection == "frank-wolfe":
+            return FrankWolfe(radius)
+        return Periodic(int(self.projection))
+
+
+def _check_projection(projection: Projection) -> None:
+    is_period = isinstance(projection, Integral) and not isinstance(projection, bool)
+    if (is_period and int(projection) >= 1) or projection in ("every", "end", "frank-wolfe"):
+        return
+    raise ValueError(
+        "A recipe's projection must be 'every', 'end', 'frank-wolfe' or a whole number of at "
+        f"least 1, got {projection!r}."
+    )
+
+
+def all_pairs_sgd(**choices: Any) -> Recipe:
+    """Mini-SGD over anchors, each with every pair of its nearest positives and negatives."""
+    return Recipe(**{"triplets": "all-pairs", "clip": 2.0, **choices})
+
+
+def sgd(**choices: Any) -> Recipe:
     """SGD: one triplet at a time, an update at every one."""
-    return Recipe(policy=EveryBatch(), batch_size=1, **parts)
+    return Recipe(batched=False, **choices)
 
 
-def mini_sgd(*, batch_size: int = 10, **parts: Any) -> Recipe:
+def mini_sgd(**choices: Any) -> Recipe:
     """Mini-SGD (Algorithm 1): an update at every batch."""
-    return Recipe(policy=EveryBatch(), batch_size=batch_size, **parts)
+    return Recipe(**choices)
 
 
-def as_sgd(**parts: Any) -> Recipe:
+def as_sgd(**choices: Any) -> Recipe:
     """AS-SGD (Algorithm 2): one triplet at a time, an update with probability slope."""
-    return Recipe(policy=BySlope(), batch_size=1, **parts)
+    return Recipe(sampling="slope", batched=False, **choices)
 
 
-def hr_sgd(*, batch_size: int = 10, **parts: Any) -> Recipe:
+def hr_sgd(**choices: Any) -> Recipe:
     """HR-SGD (Algorithm 3): batches, an update with the slope of one triplet drawn."""
-    return Recipe(policy=BySlope(), batch_size=batch_size, **parts)
+    return Recipe(sampling="slope", **choices)
 
 
-def ha_sgd(*, policy: ByGradientNorm | ByRunningNorm, batch_size: int = 10, **parts: Any) -> Recipe:
+def ha_sgd(**choices: Any) -> Recipe:
     """HA-SGD (Algorithm 3): batches, an update with probability gradient norm / largest."""
-    return Recipe(policy=policy, batch_size=batch_size, **parts)
+    return Recipe(sampling="gradient-norm", **choices)
 
 
-def spml(*, ridge: float, margin: float, batch_size: int = 10) -> Recipe:
-    """SPML: hinge loss with a ridge, the sum over the violated triplets of every batch."""
-    return Recipe(
-        loss=Hinge(margin),
-        policy=EveryBatch(),
-        batch_size=batch_size,
-        ridge=ridge,
-        radius=inf,
-        sum_over_batch=True,
+RECIPES: Mapping[str, Callable[..., Recipe]] = {
+    "all-pairs-sgd": all_pairs_sgd,
+    "sgd": sgd,
+    "mini-sgd": mini_sgd,
+    "as-sgd": as_sgd,
+    "hr-sgd": hr_sgd,
+    "ha-sgd": ha_sgd,
+}
+"""The named recipes; the first is the default."""
+
+PAPER_METHODS = tuple(name for name in RECIPES if name != "all-pairs-sgd")
+
+
+def recipe_of(method: str | Recipe, *, owner: str = "TripletSGD") -> Recipe:
+    """The recipe of a name, or the recipe given.
+
+    >>> recipe_of("as-sgd").sampling
+    'slope'
+    """
+    if isinstance(method, Recipe):
+        return method
+    if isinstance(method, str) and method in RECIPES:
+        return RECIPES[method]()
+    close = get_close_matches(str(method).lower(), RECIPES, n=1, cutoff=0.3)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    raise ValueError(
+        f"The 'method' parameter of {owner} must be one of {', '.join(map(repr, RECIPES))} or a "
+        f"Recipe, got {method!r}.{hint}"
     )

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import validate_data
 
-from calipers import files
 from calipers.arrays import FloatArray
-from calipers.files import Contents
+from calipers.io import Contents, FileError, read
 from calipers.metric import MahalanobisMixin
 
 
@@ -33,7 +33,7 @@ def load(path: str | os.PathLike[str]) -> SavedMetric:
     Raises
     ------
     FileError
-        The file is not there, damaged, of a later version, or not a metric.
+        The file is not there, damaged, of another format, or not a metric.
 
     Examples
     --------
@@ -45,19 +45,25 @@ def load(path: str | os.PathLike[str]) -> SavedMetric:
     >>> metric
     SavedMetric(learner='Euclidean', n_features=3, n_components=3)
     """
-    return SavedMetric(files.read(path))
+    contents = read(path)
+    if contents.kind != "metric":
+        raise FileError(
+            f"{os.fspath(path)!r} is a saved {contents.kind}, not a metric: read it with "
+            "calipers.io.read."
+        )
+    return SavedMetric(contents)
 
 
 class SavedMetric(MahalanobisMixin):
-    """A learned metric without its learner: maps rows and measures distances.
+    """A learned metric without its learner: transforms samples and measures distances.
 
-    It serves in a pipeline as it is: `fit` checks X and learns nothing, and clones are
+    It can be used in a pipeline as it is: `fit` checks X and learns nothing, and a clone is
     the metric itself.
 
     Parameters
     ----------
     contents : Contents
-        What the file said.
+        What the file holds.
 
     Attributes
     ----------
@@ -65,18 +71,28 @@ class SavedMetric(MahalanobisMixin):
         L with M = L'L; ``transform`` is ``X @ components_.T``.
     similarity_ : ndarray of shape (n_features, n_features)
         W, where the learner has learned a similarity too.
+    kind_ : str
+        ``"metric"``.
     learner_ : str
         Class of the estimator that learned the metric.
+    recipe_ : dict or None
+        Fields of the algorithm's recipe, with its class as ``type``, where it is known.
     parameters_ : dict
-        Its parameters.
+        The learner's parameters as they were given.
+    resolved_ : dict
+        What None and "auto" became in `fit`, by the parameter's name: the learner with
+        ``parameters_ | resolved_`` is the same one.
     facts_ : dict
-        Its fitted attributes, for example ``facts_["n_updates_"]``; curves are arrays.
+        Other fitted attributes, for example ``facts_["n_updates_"]``; curves are arrays.
     notes_ : list of str
-        Its remarks about the training data.
+        Remarks about the training data.
     feature_scale_ : ndarray of shape (n_features,) or None
-        Standard deviations of the training data, where they were kept.
+        Standard deviations of the training features, where they were kept.
     label_ : str or None
         Name of the column that held the labels, where it is known.
+    encoder_ : list of dict or None
+        How the columns of a table became features, where it was a table: ``name``, ``type``,
+        ``fill`` and ``categories`` of each column.
     classes_ : ndarray of shape (n_classes,)
         Labels, if there were any.
     n_features_in_ : int
@@ -95,15 +111,16 @@ class SavedMetric(MahalanobisMixin):
             self.classes_ = _labels(contents.classes)
         if contents.similarity is not None:
             self.similarity_ = np.asarray(contents.similarity, dtype=np.float64)
+        self.kind_ = contents.kind
         self.learner_ = contents.learner
-        self.parameters_ = dict(contents.parameters)
-        self.facts_: dict[str, Any] = {
-            name: np.array(fact) if isinstance(fact, list) else fact
-            for name, fact in contents.facts.items()
-        }
+        self.recipe_ = contents.recipe
+        self.parameters_ = contents.group("parameters")
+        self.resolved_ = contents.group("resolved")
+        self.facts_ = contents.group("facts")
         self.notes_ = list(contents.notes)
         self.feature_scale_ = contents.feature_scale
         self.label_ = contents.label
+        self.encoder_ = contents.encoder
 
     def fit(self, X: npt.ArrayLike, y: object = None) -> Self:
         """Check that X has the features of the metric; nothing is learned."""
@@ -114,17 +131,20 @@ class SavedMetric(MahalanobisMixin):
         """Similarity within each pair: the learned one if there is, else minus the distance."""
         if not hasattr(self, "similarity_"):
             return super().pair_score(pairs)
-        rows = self._check_pairs(pairs)
-        return np.asarray(np.einsum("ni,ni->n", rows[:, 0] @ self.similarity_, rows[:, 1]))
+        samples = self._check_pairs(pairs)
+        return np.asarray(np.einsum("ni,ni->n", samples[:, 0] @ self.similarity_, samples[:, 1]))
 
     def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:
-        """Names of the columns of `transform`, the same as those of the learner."""
+        """Names of the features that `transform` returns, the same as those of the learner."""
         names = [f"{self.learner_.lower()}{number}" for number in range(self._n_features_out)]
         return np.array(names, dtype=object)
 
     def _contents(self, **more: Any) -> Contents:
-        """What was read is written again as it was."""
-        return self.contents
+        """What was read is written again as it was, with new standard deviations if given."""
+        scale = more.get("feature_scale")
+        if scale is None:
+            return self.contents
+        return replace(self.contents, arrays={**self.contents.arrays, "feature_scale": scale})
 
     def __sklearn_clone__(self) -> Self:
         return self
@@ -133,14 +153,16 @@ class SavedMetric(MahalanobisMixin):
         return True
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        chosen = str(self.facts_.get("chosen_", ""))
+        verdict = f"chosen={chosen!r}, " if chosen.lower() == "euclidean" else ""
         return (
-            f"SavedMetric(learner={self.learner_!r}, n_features={self.n_features_in_}, "
+            f"SavedMetric({verdict}learner={self.learner_!r}, n_features={self.n_features_in_}, "
             f"n_components={self._n_features_out})"
         )
 
 
 def _labels(classes: list[Any]) -> npt.NDArray[Any]:
-    """Labels as one array; where kinds are mixed each stays what it is."""
+    """Labels as one array; where types are mixed each stays what it is."""
     if len({type(label) for label in classes}) > 1 and any(isinstance(c, str) for c in classes):
         return np.array(classes, dtype=object)
     return np.array(classes)

@@ -4,8 +4,8 @@ Both ask for ``contraction = 3 * eta * L * A**2 < 1`` with A the largest norm of
 ``far far' - near near'``; at the paper's own settings that seldom holds, and the bounds
 are then infinite. They are diagnostics: nothing in the solver depends on them.
 
-Two constants are the safe ones: the first iterate is ``start * I`` and not zero, so
-``||M_1 - M_*||^2 <= R^2 + start^2 d``; and the case of a vanishing sum of slopes, which
+Two constants are the safe ones: the first iterate is ``init_scale * I`` and not zero, so
+``||M_1 - M_*||^2 <= R^2 + init_scale^2 d``; and the case of a vanishing sum of slopes, which
 the paper's union bound leaves out, is one more case.
 """
 
@@ -23,7 +23,7 @@ class Theory:
     ----------
     n_triplets, batch_size, n_updates : int
         Of the fit.
-    learning_rate, smoothness, radius, start : float
+    learning_rate, smoothness, radius, init_scale : float
         Of the fit, in the units in which it was run.
     n_features : int
         d.
@@ -41,7 +41,7 @@ class Theory:
     learning_rate: float
     smoothness: float
     radius: float
-    start: float
+    init_scale: float
     n_features: int
     largest_norm: float
     summed_loss: float
@@ -94,7 +94,7 @@ class Theory:
 
     @property
     def _squared_distance(self) -> float:
-        return float(self.radius**2 + self.start**2 * self.n_features)
+        return float(self.radius**2 + self.init_scale**2 * self.n_features)
 
     @property
     def _log_cases(self) -> float:

@@ -1,9 +1,9 @@
 """One BLAS thread per call, our own threads across fixed chunks.
 
-Threaded BLAS may split a product differently for another number of threads and so
-change its last bits, and on a busy machine it is far slower on the sizes met here.
-Calipers therefore asks BLAS for one thread while it works and spreads chunks whose
-limits do not depend on the number of threads.
+Threaded BLAS may split a product differently for another number of threads and so change the
+last bits of the result, and on a busy machine it is far slower for the sizes met here. Calipers
+therefore holds BLAS to one thread while it works, and maps chunks over its own threads. The
+limits of the chunks do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ _limits: Any = None
 def single_threaded_blas() -> Iterator[None]:
     """Hold BLAS to one thread until the last of all concurrent users has left.
 
-    Libraries that are built on OpenMP keep a number for each thread: those every user holds
-    for itself, the others are held once for all.
+    A library built on OpenMP keeps a thread limit for each calling thread, so every user sets
+    its own. The other libraries have one limit per process, which the first user sets and the
+    last one restores.
     """
     with _libraries(len(sys.modules)).by_thread.limit(limits=1), _held_for_all():
         yield
@@ -59,7 +60,7 @@ def _held_for_all() -> Iterator[None]:
 
 
 class _Libraries(NamedTuple):
-    """BLAS libraries, by whether the number of threads is each thread's own."""
+    """BLAS libraries, by whether each calling thread has a thread limit of its own."""
 
     by_thread: Any
     shared: Any
@@ -67,7 +68,7 @@ class _Libraries(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _libraries(n_modules: int) -> _Libraries:
-    """The libraries loaded; they are looked for again only after an import, for it takes 2 ms."""
+    """Return the libraries loaded; a search takes 2 ms, so it is repeated only after an import."""
     blas = ThreadpoolController().select(user_api="blas")
     by_thread = [info["filepath"] for info in blas.info() if info["threading_layer"] == "openmp"]
     shared = [info["filepath"] for info in blas.info() if info["filepath"] not in by_thread]
@@ -75,14 +76,14 @@ def _libraries(n_modules: int) -> _Libraries:
 
 
 def _let_any_thread_set_limits() -> None:
-    """Newer threadpoolctl obeys only the first thread; our last user may be another one."""
+    """Clear the owner of the limits: newer threadpoolctl obeys only the thread that set some."""
     clear = getattr(OpenBLASController, "clear_controlling_thread", None)
     if clear is not None:
         clear(force=True)
 
 
 def n_threads() -> int:
-    """Threads to spread chunks over: ``CALIPERS_NUM_THREADS``, else the usable cores."""
+    """Return the number of threads to use: ``CALIPERS_NUM_THREADS``, else the usable cores."""
     asked = os.environ.get("CALIPERS_NUM_THREADS")
     if asked is not None:
         if not asked.isdecimal() or int(asked) < 1:
@@ -95,14 +96,14 @@ def n_threads() -> int:
 
 @cache
 def _pool(process: int, size: int) -> ThreadPoolExecutor:
-    """One pool per process (a forked child must not use its parent's) and size."""
+    """Return the pool of this process and size; a forked child must not use its parent's."""
     return ThreadPoolExecutor(size, thread_name_prefix="calipers")
 
 
-def spread(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-    """``[work(item) for item in items]``, over the cores; results in order.
+def parallel_map(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """Return ``[work(item) for item in items]``, computed by `n_threads` threads.
 
-    >>> spread(abs, [-1, 2, -3])
+    >>> parallel_map(abs, [-1, 2, -3])
     [1, 2, 3]
     """
     items = list(items)

@@ -1,30 +1,17 @@
-"""The same learners for rows on a Dask cluster (``pip install 'calipers[dask]'``).
+"""Samples on a Dask cluster (``pip install 'calipers[dask]'``).
 
-Map of this package, in reading order:
+Learners recognise Dask collections by themselves: ``TripletSGD().fit(dask_X, dask_y)``.
 
-- `partitions`: what is done with one partition, in NumPy alone;
-- `cluster`: a client, tasks with names, and waits that end;
-- `collections`: dask arrays, dataframes and delayed parts become partitions;
-- `rows`: the questions that a fit asks of its rows, answered by the cluster;
-- `estimators`: the learners; the fit is that of :mod:`calipers.estimators`;
-- `approximate`: the same with a faiss index of each partition;
-- `averaged`: one metric a partition, and their mean.
-
->>> from calipers.dask import DaskTripletSGD
->>> DaskTripletSGD(n_triplets=1000)
-DaskTripletSGD(n_triplets=1000)
+=========== ==============================================================
+module      what it does
+=========== ==============================================================
+collections dask arrays, dataframes and delayed parts become partitions
+cluster     a client, tasks with names, and waits that end
+partitions  what is done with one partition, in NumPy alone
+samples     samples on a cluster: the questions that a fit asks of them
+=========== ==============================================================
 """
 
-from calipers.dask.approximate import ApproximateTripletSGD
-from calipers.dask.averaged import AveragedTripletSGD
-from calipers.dask.estimators import DaskITML, DaskLEGO, DaskOASIS, DaskSPML, DaskTripletSGD
+from calipers.dask.collections import is_collection, transform_lazily
 
-__all__ = [
-    "ApproximateTripletSGD",
-    "AveragedTripletSGD",
-    "DaskITML",
-    "DaskLEGO",
-    "DaskOASIS",
-    "DaskSPML",
-    "DaskTripletSGD",
-]
+__all__ = ["is_collection", "transform_lazily"]

@@ -1,4 +1,4 @@
-"""A client of a cluster, tasks with names that a dashboard shows, and waits that end."""
+"""The client of a cluster, named tasks, and waits that end when no worker is left."""
 
 from __future__ import annotations
 
@@ -9,37 +9,41 @@ from time import monotonic
 from typing import Any
 
 LONGEST_WITHOUT_WORKERS = 60.0  # seconds
-_LOOK_EVERY = 2.0  # seconds
+_POLL_EVERY = 2.0  # seconds
 _MERGED_AT_ONCE = 8
 
 
 class ClusterError(RuntimeError):
-    """The cluster could not do what was asked; the sentence says what failed and why."""
+    """A task failed, or the cluster has no workers; the message names the task and the reason."""
 
 
 @contextmanager
 def client_of(given: Any) -> Iterator[Any]:
-    """The client given, or the one in use, or that of a local cluster while this is open."""
+    """Yield the client given, else the current one, else the client of a new local cluster.
+
+    A local cluster is started only if no client is current, and closed at the end of the
+    block. Errors raised in the block pass through unchanged.
+    """
     try:
         from distributed import Client, LocalCluster, default_client
     except ImportError as missing:
         raise ImportError(
             "calipers.dask needs the packages dask and distributed: pip install 'calipers[dask]'."
         ) from missing
+    if given is None:
+        try:
+            given = default_client()
+        except ValueError:  # there is none
+            given = None
     if given is not None:
         yield given
         return
-    try:
-        yield default_client()
-        return
-    except ValueError:  # there is none
-        pass
     with LocalCluster(dashboard_address=":0") as cluster, Client(cluster) as client:
         yield client
 
 
 class Tasks:
-    """Tasks of one fit; all are told by their names and can be computed anew on any worker."""
+    """The tasks of one fit, each with a name; any worker can compute any of them again."""
 
     def __init__(self, client: Any) -> None:
         self.client = client
@@ -47,16 +51,16 @@ class Tasks:
         self._count = 0
 
     def key(self, name: str) -> str:
-        """A name of its own for a task, of which a dashboard shows the first part."""
+        """Return a unique key for a task; the dashboard groups tasks by its first part."""
         self._count += 1
         return f"calipers-{name}-{self._fit}-{self._count}"
 
     def submit(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """A future; futures among the arguments are its dependencies."""
+        """Submit a task and return its future; futures among the arguments are its dependencies."""
         return self.client.submit(function, *arguments, key=self.key(name), pure=False)
 
     def merged(self, name: str, merge: Callable[[list[Any]], Any], futures: list[Any]) -> Any:
-        """One future of all, by a tree of merges."""
+        """Merge the results of all futures by a tree of tasks, and return its future."""
         while len(futures) > 1:
             groups = [
                 futures[i : i + _MERGED_AT_ONCE] for i in range(0, len(futures), _MERGED_AT_ONCE)
@@ -65,12 +69,12 @@ class Tasks:
         return futures[0]
 
     def results(self, futures: Sequence[Any], what: str = "a task") -> list[Any]:
-        """What the futures come to, in order.
+        """Wait for the futures and return their results, in order.
 
         Raises
         ------
         ClusterError
-            One of them failed, or there was no worker for a minute.
+            A task failed, or the cluster had no worker for a minute.
         """
         futures = list(futures)
         self._wait(futures, what)
@@ -84,7 +88,7 @@ class Tasks:
         while not _are_done(futures, what):
             try:
                 with self.client.as_current():
-                    wait(futures, timeout=_LOOK_EVERY)
+                    wait(futures, timeout=_POLL_EVERY)
             except TimeoutError:
                 if self.client.scheduler_info(n_workers=-1)["workers"]:
                     seen = monotonic()
@@ -96,16 +100,16 @@ class Tasks:
 
 
 def _are_done(futures: list[Any], what: str) -> bool:
-    """Whether all are finished; raise for the first that never will be."""
-    for number, future in enumerate(futures):
+    """Return whether all are finished; raise for the first that failed."""
+    for place, future in enumerate(futures):
         if future.status in ("error", "cancelled", "lost"):
-            raise _failure(what, number, len(futures), future)
+            raise _failure(what, place, len(futures), future)
     return all(future.status == "finished" for future in futures)
 
 
-def _failure(what: str, number: int, n: int, future: Any) -> ClusterError:
+def _failure(what: str, place: int, n: int, future: Any) -> ClusterError:
     cause = future.exception() if future.status == "error" else None
-    where = f"{what} {number + 1} of {n}" if n > 1 else what
+    where = f"{what} {place + 1} of {n}" if n > 1 else what
     if cause is None:
         return ClusterError(f"{where} was {future.status} before it was done: fit again.")
     reason = " ".join(str(cause).split()) or "no reason given"

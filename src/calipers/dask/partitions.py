@@ -1,4 +1,4 @@
-"""What is done with one partition; nothing here knows of the engine that runs it."""
+"""The work on one partition, in NumPy alone; nothing here depends on Dask."""
 
 from __future__ import annotations
 
@@ -7,98 +7,116 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from calipers.arrays import IndexArray
-from calipers.triplets import RowMap
-from calipers.triplets._product import Anchors
-from calipers.triplets.passing import Found, Passing
+from calipers.arrays import IndexArray, missing_labels
+from calipers.data.samples import SampleMap
+from calipers.neighbors._product import Anchors
+from calipers.neighbors.passing import Found, Passing
 
 
 class Partition(NamedTuple):
-    """Some of the rows; labels as given, later as class codes; none where none were given."""
+    """Some of the samples; the labels are those given, and class codes after `encode`."""
 
     X: npt.NDArray[Any]
     labels: npt.NDArray[Any] | None
+    columns: tuple[Any, ...] | None = None  # names of a dataframe's columns
+    missing: int | None = None  # place of the first missing label
 
 
 class Summary(NamedTuple):
-    """What must be known of a partition before all can be told what they are."""
+    """What the client must know of a partition before any partition can be encoded."""
 
-    n_rows: int
+    n_samples: int
     n_features: int
     dtype: npt.DTypeLike
-    gap: tuple[int, int] | None  # row and feature of the first value that is not finite
+    gap: tuple[int, int] | None  # place and feature of the first value that is not finite
     classes: npt.NDArray[Any]
     counts: IndexArray
-    first: IndexArray  # row of each class's first member
+    first: IndexArray  # place of the first sample of each class
+    columns: tuple[Any, ...] | None = None
+    missing: int | None = None  # place of the first missing label
 
 
 def read(X: Any, y: Any = None) -> Partition:
-    """Rows and labels as arrays.
+    """Convert samples and labels to arrays.
 
     Raises
     ------
     ValueError
-        They are no table of numbers with a label for each row.
+        X is not a table of numbers, or y has not one label for each sample.
     """
-    rows = np.asarray(X)
-    if rows.ndim != 2 or rows.dtype.kind not in "biuf":
+    samples = np.asarray(X)
+    if samples.ndim != 2 or samples.dtype.kind not in "biuf":
         raise ValueError(
-            f"it has shape {rows.shape} and type {rows.dtype}: give numbers in rows and columns"
+            f"it has shape {samples.shape} and type {samples.dtype}: give numbers in rows and "
+            "columns"
         )
-    labels = None if y is None else np.asarray(y).reshape(-1)
-    if labels is not None and len(labels) != len(rows):
-        raise ValueError(f"it has {len(rows)} rows but {len(labels)} labels: give one for each row")
-    return Partition(rows, labels)
+    names = getattr(X, "columns", None)
+    columns = None if names is None else tuple(names)
+    if y is None:
+        return Partition(samples, None, columns)
+    labels = np.asarray(y).reshape(-1)
+    if len(labels) != len(samples):
+        raise ValueError(
+            f"it has {len(samples)} samples but {len(labels)} labels: give one for each sample"
+        )
+    missing = missing_labels(labels)
+    return Partition(samples, labels, columns, int(missing.argmax()) if missing.any() else None)
 
 
 def summarize(part: Partition) -> Summary:
-    """Look once at a partition."""
+    """Summarize a partition; labels are counted only if none is missing."""
     n, d = part.X.shape
     wrong = np.zeros((0, d)) if part.X.dtype.kind != "f" else ~np.isfinite(part.X)
     gap = divmod(int(wrong.argmax()), d) if wrong.any() else None
-    given = np.empty(0, dtype=np.intp) if part.labels is None else part.labels
-    classes, first, counts = np.unique(given, return_index=True, return_counts=True)
+    labels = part.labels
+    if labels is None or part.missing is not None:
+        labels = np.empty(0, dtype=np.intp)
+    classes, first, counts = np.unique(labels, return_index=True, return_counts=True)
     dtype = np.float32 if part.X.dtype == np.float32 else np.float64
-    return Summary(n, d, dtype, gap, classes, counts, first)
+    return Summary(n, d, dtype, gap, classes, counts, first, part.columns, part.missing)
 
 
 def encode(part: Partition, classes: npt.NDArray[Any], dtype: npt.DTypeLike) -> Partition:
-    """Rows in the type of all partitions, labels as class codes."""
+    """Convert samples to the type of all partitions, and labels to class codes."""
     codes = None
     if part.labels is not None:
         codes = np.searchsorted(classes, part.labels).astype(np.intp)
     return Partition(np.ascontiguousarray(part.X, dtype=dtype), codes)
 
 
-def limits(part: Partition, row_map: RowMap | None) -> tuple[Any, Any]:
-    """The lowest and the highest value of each feature."""
-    rows = _seen(part.X, row_map)
-    return rows.min(axis=0), rows.max(axis=0)
+def limits(part: Partition, sample_map: SampleMap | None) -> tuple[Any, Any]:
+    """Return the minimum and the maximum of each feature."""
+    samples = _transformed(part.X, sample_map)
+    return samples.min(axis=0), samples.max(axis=0)
 
 
 def take(part: Partition, places: IndexArray) -> Partition:
-    """Rows by their places in the partition."""
+    """Return the samples at these places of the partition."""
     return Partition(part.X[places], None if part.labels is None else part.labels[places])
 
 
 def assemble(
-    parts: list[Partition], order: IndexArray, numbers: IndexArray, row_map: RowMap | None
+    parts: list[Partition], order: IndexArray, indices: IndexArray, sample_map: SampleMap | None
 ) -> Anchors:
-    """Anchors of all partitions, in one order, to be sent to each of them."""
-    rows = np.concatenate([part.X for part in parts])[order]
+    """Collect the anchors of all partitions in one order, to be sent to every partition."""
+    samples = np.concatenate([part.X for part in parts])[order]
     labels = np.concatenate([part.labels for part in parts if part.labels is not None])[order]
-    return Anchors(_seen(rows, row_map), labels, numbers)
+    return Anchors(_transformed(samples, sample_map), labels, indices)
 
 
 def search(
-    part: Partition, first_number: int, anchors: Anchors, row_map: RowMap | None, sizes: Any
+    part: Partition,
+    first_index: int,
+    anchors: Anchors,
+    sample_map: SampleMap | None,
+    sizes: tuple[int, int],
 ) -> Found:
-    """The nearest rows of each anchor among those of the partition."""
+    """Find each anchor's nearest neighbours in the partition."""
     passing = Passing(anchors, n_same=sizes[0], n_other=sizes[1])
     assert part.labels is not None
-    passing.offer(_seen(part.X, row_map), part.labels, first_number)
+    passing.offer(_transformed(part.X, sample_map), part.labels, first_index)
     return passing.found()
 
 
-def _seen(X: npt.NDArray[Any], row_map: RowMap | None) -> npt.NDArray[Any]:
-    return X if row_map is None else row_map(X)
+def _transformed(X: npt.NDArray[Any], sample_map: SampleMap | None) -> npt.NDArray[Any]:
+    return X if sample_map is None else sample_map(X)

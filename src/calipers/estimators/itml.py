@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import _fit_context
+from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
-from calipers.arrays import FloatArray, IndexArray
-from calipers.estimators.from_pairs import PairLearner
-from calipers.estimators.from_triplets import Given
-from calipers.logdet import CyclicSolver
-from calipers.triplets import Rows, Source
+from calipers import one_round
+from calipers.checkpoint import Checkpointed
+from calipers.metric import MahalanobisMixin
+from calipers.one_round import Examples
+from calipers.solvers.logdet import CyclicSolver
+from calipers.validation import Given, given_labeled, given_unlabeled
 
 
-class ITML(PairLearner[CyclicSolver]):
+class ITML(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
     """Information-theoretic metric learning: the metric nearest to the Euclidean one.
 
     Implements Davis, Kulis, Jain, Sra and Dhillon, "Information-Theoretic Metric Learning"
@@ -49,7 +51,7 @@ class ITML(PairLearner[CyclicSolver]):
     tol : float, default=1e-3
         Stop once a pass changes the dual variables by less than this share of their size.
     n_neighbors : int, default=1
-        Near and far rows are drawn among this many nearest ones of either side.
+        Nearest positives and negatives of an anchor that triplets are drawn from.
     n_components : int or None, default=None
         Rows of ``components_``; None keeps as many as there are features.
     random_state : int, RandomState instance or None, default=None
@@ -58,7 +60,7 @@ class ITML(PairLearner[CyclicSolver]):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        L with M = L'L; ``transform`` is ``X @ components_.T``.
+        L with M = L'L, rows by falling variance of the training samples.
     near_distance_, far_distance_ : float
         The distances that pairs were held to.
     n_updates_ : int
@@ -133,34 +135,96 @@ class ITML(PairLearner[CyclicSolver]):
         self.n_components = n_components
         self.random_state = random_state
 
-    def _start(self, rows: Rows, source: Source, rngs: list[np.random.Generator]) -> CyclicSolver:
-        near, far = self._find_limits(rows, rngs[1])
-        limits = {1: near, -1: far}
-        return CyclicSolver(float(self.slack_weight), limits, rows.shape[1])
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, *, client: Any = None) -> Self:
+        """Learn from labels: triplets are made of nearest neighbours.
 
-    def _feed(self, solver: CyclicSolver, rows: Rows, source: Source, *, given: Given) -> None:
-        """Pass over all pairs until the dual variables stay as they are."""
-        X, pairs = next(self._portions(rows, source, len(source)))
-        stopped = self._report(self._passes(solver, X, pairs), self.max_iter, solver, given=given)
-        self.converged_ = solver.change <= self.tol
-        if not self.converged_ and not stopped:
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Samples.
+        y : array-like or Dask collection of shape (n_samples,)
+            Class of each sample; numbers or strings.
+        client : distributed.Client, optional
+            Of the cluster, for Dask collections; else the current one, else a local cluster.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
+        with given_labeled(self, X, y, client=client) as given:
+            return self._learn(given, one_round.drawn_triplets(self, given).as_pairs())
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit_triplets(
+        self, X: npt.ArrayLike, triplets: npt.ArrayLike, *, client: Any = None
+    ) -> Self:
+        """Learn from your own triplets, in the order given.
+
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Samples.
+        triplets : array-like of shape (n_triplets, 3)
+            Indices (anchor, positive, negative): the anchor should be closer to the positive.
+        client : distributed.Client, optional
+            Of the cluster, for Dask collections; else the current one, else a local cluster.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
+        with given_unlabeled(self, X, client=client) as given:
+            examples = one_round.given_triplets(self, given, triplets)
+            return self._learn(given, examples.as_pairs())
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit_pairs(
+        self, X: npt.ArrayLike, pairs: npt.ArrayLike, y: npt.ArrayLike, *, client: Any = None
+    ) -> Self:
+        """Learn from your own pairs, in the order given.
+
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Samples.
+        pairs : array-like of shape (n_pairs, 2)
+            Indices of the two samples of each pair.
+        y : array-like of shape (n_pairs,)
+            +1 for pairs that should be near, -1 for pairs that should be far.
+        client : distributed.Client, optional
+            Of the cluster, for Dask collections; else the current one, else a local cluster.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
+        with given_unlabeled(self, X, client=client) as given:
+            return self._learn(given, one_round.given_pairs(self, given, pairs, y))
+
+    def _learn(self, given: Given, examples: Examples) -> Self:
+        near, far = one_round.find_limits(self, given.samples, examples.rngs[1])
+        solver = CyclicSolver(
+            float(self.slack_weight),
+            {1: near, -1: far},
+            given.samples.shape[1],
+            tol=float(self.tol),
+        )
+        history = one_round.run(self, given, examples, solver, max_iter=int(self.max_iter))
+        self.change_curve_ = np.array(solver.changes)
+        self.converged_ = solver.converged
+        if not self.converged_ and not history.stopped:
             warnings.warn(
                 f"{type(self).__name__} stopped after max_iter={self.max_iter} passes, while the "
                 f"dual variables still changed by {solver.change:.2g} of their size: raise "
                 "max_iter or tol, or lower slack_weight.",
                 ConvergenceWarning,
-                stacklevel=6,  # past _learn, fit and scikit-learn's two wrappers of it
+                stacklevel=5,  # past fit and scikit-learn's two wrappers of it
             )
-
-    def _passes(
-        self, solver: CyclicSolver, X: npt.NDArray[Any], pairs: IndexArray
-    ) -> Iterator[Callable[[], object]]:
-        while solver.n_iterations < self.max_iter and solver.change > self.tol:
-            yield lambda: solver.advance(X, pairs)
-
-    def _metric(self, solver: CyclicSolver) -> FloatArray:
-        return solver.A
-
-    def _set_fitted(self, solver: CyclicSolver) -> None:
-        super()._set_fitted(solver)
-        self.change_curve_ = np.array(solver.changes)
+        return self

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
+from sklearn.base import _fit_context
+from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils._param_validation import Interval
 
-from calipers.arrays import FloatArray
-from calipers.estimators.from_pairs import PairLearner
-from calipers.logdet import PairSolver
+from calipers import one_round
+from calipers.checkpoint import Checkpointed
+from calipers.metric import MahalanobisMixin
+from calipers.one_round import Examples
+from calipers.solvers.logdet import PairSolver
 from calipers.steps import TowardsTarget
-from calipers.triplets import Rows, Source
+from calipers.validation import Given, given_labeled, given_unlabeled
 
 
-class LEGO(PairLearner[PairSolver]):
+class LEGO(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
     """LogDet exact gradient online: pairs too far apart, or too close, move the metric.
 
     Implements Jain, Kulis, Dhillon and Grauman, "Online Metric Learning and Fast Similarity
@@ -41,7 +46,7 @@ class LEGO(PairLearner[PairSolver]):
         Least distance of rows that should be far (the square root of l); None: the distance
         that 95 % of them do not exceed.
     n_neighbors : int, default=1
-        Near and far rows are drawn among this many nearest ones of either side.
+        Nearest positives and negatives of an anchor that triplets are drawn from.
     n_components : int or None, default=None
         Rows of ``components_``; None keeps as many as there are features.
     random_state : int, RandomState instance or None, default=None
@@ -50,7 +55,7 @@ class LEGO(PairLearner[PairSolver]):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        L with M = L'L; ``transform`` is ``X @ components_.T``.
+        L with M = L'L, rows by falling variance of the training samples.
     near_distance_, far_distance_ : float
         The distances that pairs were held to.
     n_updates_ : int
@@ -127,13 +132,82 @@ class LEGO(PairLearner[PairSolver]):
         self.n_components = n_components
         self.random_state = random_state
 
-    def _start(self, rows: Rows, source: Source, rngs: list[np.random.Generator]) -> PairSolver:
-        near, far = self._find_limits(rows, rngs[1])
-        return PairSolver(TowardsTarget(near, far, float(self.learning_rate)), rows.shape[1])
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, *, client: Any = None) -> Self:
+        """Learn from labels: triplets are made of nearest neighbours.
 
-    def _metric(self, solver: PairSolver) -> FloatArray:
-        return solver.A
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Samples.
+        y : array-like or Dask collection of shape (n_samples,)
+            Class of each sample; numbers or strings.
+        client : distributed.Client, optional
+            Of the cluster, for Dask collections; else the current one, else a local cluster.
 
-    def _set_fitted(self, solver: PairSolver) -> None:
-        super()._set_fitted(solver)
-        self.pair_curve_ = np.array([point.n_pairs for point in solver.curve])
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
+        with given_labeled(self, X, y, client=client) as given:
+            return self._learn(given, one_round.drawn_triplets(self, given).as_pairs())
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit_triplets(
+        self, X: npt.ArrayLike, triplets: npt.ArrayLike, *, client: Any = None
+    ) -> Self:
+        """Learn from your own triplets, in the order given.
+
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Samples.
+        triplets : array-like of shape (n_triplets, 3)
+            Indices (anchor, positive, negative): the anchor should be closer to the positive.
+        client : distributed.Client, optional
+            Of the cluster, for Dask collections; else the current one, else a local cluster.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
+        with given_unlabeled(self, X, client=client) as given:
+            examples = one_round.given_triplets(self, given, triplets)
+            return self._learn(given, examples.as_pairs())
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit_pairs(
+        self, X: npt.ArrayLike, pairs: npt.ArrayLike, y: npt.ArrayLike, *, client: Any = None
+    ) -> Self:
+        """Learn from your own pairs, in the order given.
+
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Samples.
+        pairs : array-like of shape (n_pairs, 2)
+            Indices of the two samples of each pair.
+        y : array-like of shape (n_pairs,)
+            +1 for pairs that should be near, -1 for pairs that should be far.
+        client : distributed.Client, optional
+            Of the cluster, for Dask collections; else the current one, else a local cluster.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
+        with given_unlabeled(self, X, client=client) as given:
+            return self._learn(given, one_round.given_pairs(self, given, pairs, y))
+
+    def _learn(self, given: Given, examples: Examples) -> Self:
+        near, far = one_round.find_limits(self, given.samples, examples.rngs[1])
+        step = TowardsTarget(near, far, float(self.learning_rate))
+        history = one_round.run(self, given, examples, PairSolver(step, given.samples.shape[1]))
+        self.pair_curve_ = history.example_curve()
+        return self

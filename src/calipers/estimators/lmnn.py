@@ -1,16 +1,11 @@
-"""LMNN: the batch method that the paper compares with.
-
-Its objective is in `calipers.estimators.large_margin`; here are the descent, then the
-estimator.
-"""
+"""LMNN: the batch method that the paper compares with."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from numbers import Integral, Real
 from time import perf_counter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -19,97 +14,16 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
-from calipers.arrays import FloatArray, IndexArray
-from calipers.estimators import inputs
-from calipers.estimators.large_margin import Frame, LargeMargin, Value
-from calipers.metric import MahalanobisMixin, factor
+from calipers import validation
+from calipers.arrays import IndexArray
+from calipers.coordinates import Coordinates
+from calipers.data.samples import MemorySamples
+from calipers.init import LinearMap
+from calipers.metric import MahalanobisMixin
+from calipers.solvers.large_margin import LargeMargin
+from calipers.solvers.lbfgs import LargeMarginSolver
 from calipers.threads import single_threaded_blas
-from calipers.triplets import RowsInMemory
-
-_MEMORY = 10  # pairs of steps and changes of the gradient that L-BFGS remembers
-_MOST_TRIALS = 50  # of step lengths along one direction
-_WINDOW = 5  # iterations over which the change of the objective is averaged
-
-
-def _best_multiple(problem: LargeMargin, frame: Frame) -> tuple[Value, float]:
-    """The value at the best of 4^m c I, and that multiple; c makes targets' distances 1."""
-    spread_out = float(np.trace(frame.identity.T @ frame.identity))
-    scale = 1.0 / spread_out
-    value = problem.at(np.sqrt(scale) * frame.identity)
-    factor_of_4 = 4.0 if np.vdot(problem.gradient(value), value.L) < 0.0 else 0.25
-    while True:
-        other = problem.at(np.sqrt(factor_of_4 * scale) * frame.identity)
-        if not other.objective < value.objective:
-            return value, scale
-        value, scale = other, factor_of_4 * scale
-
-
-def descend(problem: LargeMargin, start: Value, *, tol: float) -> Iterator[tuple[Value, bool]]:
-    """Yield ever lower values, by L-BFGS in L, and whether they hardly fall any more.
-
-    Steps obey the weak Wolfe conditions, found by bisection, which also serves where the
-    objective has kinks (Lewis and Overton 2013).
-    """
-    value, slope = start, problem.gradient(start)
-    steps: list[tuple[FloatArray, FloatArray]] = []
-    curve = [value.objective]
-    while slope.any():
-        direction = -_times_inverse_hessian(steps, slope, value.objective)
-        found = _search_line(problem, value, slope, direction)
-        if found is None:
-            if not steps:
-                return  # not even straight down: at a kink, or rounding is all there is
-            steps.clear()
-            continue
-        lower, lower_slope = found
-        steps.append((lower.L - value.L, lower_slope - slope))
-        del steps[:-_MEMORY]
-        value, slope = lower, lower_slope
-        curve.append(value.objective)
-        fell = curve[-1 - _WINDOW] - curve[-1] if len(curve) > _WINDOW else np.inf
-        yield value, bool(fell <= _WINDOW * tol * curve[-1])
-
-
-def _times_inverse_hessian(
-    steps: list[tuple[FloatArray, FloatArray]], slope: FloatArray, objective: float
-) -> FloatArray:
-    """L-BFGS's two loops; without memory a step that would bring a cone down to 0."""
-    result, shares = slope.copy(), []
-    for step, change in reversed(steps):
-        shares.append(float(np.vdot(step, result) / np.vdot(step, change)))
-        result -= shares[-1] * change
-    if not steps:
-        return np.asarray(result * (objective / np.vdot(slope, slope)))
-    step, change = steps[-1]
-    result *= np.vdot(step, change) / np.vdot(change, change)
-    for (step, change), share in zip(steps, reversed(shares), strict=True):
-        result += step * (share - np.vdot(change, result) / np.vdot(step, change))
-    return result
-
-
-def _search_line(
-    problem: LargeMargin, value: Value, slope: FloatArray, direction: FloatArray
-) -> tuple[Value, FloatArray] | None:
-    """A lower value along the direction, and its gradient; None if there seems to be none."""
-    descent = float(np.vdot(slope, direction))
-    shortest, longest, length = 0.0, np.inf, 1.0
-    best: tuple[Value, FloatArray] | None = None
-    for _ in range(_MOST_TRIALS):
-        tried = problem.at(value.L + length * direction)
-        if not tried.objective < value.objective + 1e-4 * length * descent:
-            longest = length
-        else:
-            tried_slope = problem.gradient(tried)
-            best = tried, tried_slope
-            if np.vdot(tried_slope, direction) >= 0.9 * descent:
-                return best
-            shortest = length
-        length = 2.0 * shortest if longest == np.inf else 0.5 * (shortest + longest)
-    # bisection has come down on a kink: lower is lower, but only a change of the gradient
-    # along the step tells of curvature
-    if best is None or np.vdot(best[1] - slope, direction) <= 0.0:
-        return None
-    return best
+from calipers.training import Passes, learn
 
 
 class LMNN(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
@@ -139,7 +53,7 @@ class LMNN(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
         Stop once an iteration lowers the objective by less than this share of it, on
         average over five.
     n_components : int or None, default=None
-        Rows of ``components_``; None keeps as many as there are features. Fewer are those
+        Samples of ``components_``; None keeps as many as there are features. Fewer are those
         of the largest eigenvalues of M; they are not learned for their number.
 
     Attributes
@@ -210,73 +124,67 @@ class LMNN(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> LMNN:
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
         """Learn from labels.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows.
+            Samples.
         y : array-like of shape (n_samples,)
             Class of each row; numbers or strings.
 
         Returns
         -------
-        LMNN
+        Self
             The fitted estimator.
         """
         started = perf_counter()
         owner = type(self).__name__
-        rows, labels_given = inputs.dense_labelled(self, X, y)
-        self.notes_ = inputs.check_magnitude(RowsInMemory(rows))
-        inputs.check_differences(float(np.ptp(rows, axis=0).max()) ** 2)
-        inputs.check_components(owner, self.n_components, rows.shape[1])
+        dense, labels_given = validation.dense_labelled(self, X, y)
+        samples = MemorySamples(dense)
+        self.notes_ = validation.check_magnitude(samples)
+        validation.check_differences(float(np.ptp(dense, axis=0).max()) ** 2)
+        validation.check_components(owner, self.n_components, dense.shape[1])
         self.classes_, labels = np.unique(labels_given, return_inverse=True)
         sizes = np.bincount(labels)
-        inputs.check_classes(owner, self.classes_, sizes)
-        inputs.check_neighbors(owner, self.n_neighbors, sizes)
-        inputs.warn_lonely(self.classes_, sizes, stacklevel=4)  # past scikit-learn's wrappers
+        validation.check_classes(owner, self.classes_, sizes)
+        validation.check_neighbors(owner, self.n_neighbors, sizes)
+        validation.warn_singletons(self.classes_, sizes, stacklevel=4)  # past the wrappers
         _warn_small(self.n_neighbors, self.classes_, labels)
         with single_threaded_blas():
             problem = LargeMargin(
-                rows, labels, n_neighbors=self.n_neighbors, push_weight=float(self.push_weight)
+                dense, labels, n_neighbors=self.n_neighbors, push_weight=float(self.push_weight)
             )
             self.mining_seconds_ = perf_counter() - started
-            started = perf_counter()
-            self._learn(problem, rows, labels_given)
-        self.solve_seconds_ = perf_counter() - started
+            self._learn(LargeMarginSolver(problem, tol=float(self.tol)), samples, labels_given)
+        self.solve_seconds_ = perf_counter() - started - self.mining_seconds_
         return self
 
-    def _learn(self, problem: LargeMargin, X: npt.NDArray[Any], y: npt.NDArray[Any]) -> None:
-        """Descend, telling callbacks after each step; one may stop it."""
-        frame = Frame.of(problem)
-        problem.change_coordinates(frame.T)
-        value, scale = _best_multiple(problem, frame)
-        curve = [value.objective]
-        context = self._init_callback_context(max_subtasks=self.max_iter)
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
+    def _learn(
+        self, solver: LargeMarginSolver, samples: MemorySamples, y: npt.NDArray[Any]
+    ) -> None:
+        """Descend step by step."""
+        whole = Coordinates(LinearMap())
 
-        def so_far() -> dict[str, Any]:
-            return {"components_": factor(frame.metric(value.L, scale), self.n_components)}
+        def learned(solver: LargeMarginSolver) -> dict[str, Any]:
+            L = whole.components(solver.metric, 1.0, samples, self.n_components)
+            return {"components_": L}
 
-        descent = descend(problem, value, tol=float(self.tol))
-        converged = stopped = False
-        while not converged and not stopped and len(curve) <= self.max_iter:
-            step = context.subcontext(task_name="iteration")
-            step.call_on_fit_task_begin(estimator=self, X=X, y=y)
-            lower, converged = next(descent, (None, True))
-            if lower is not None:
-                value = lower
-                curve.append(value.objective)
-            stopped = step.call_on_fit_task_end(
-                estimator=self, X=X, y=y, reconstruction_attributes=so_far
-            )
-        context.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes=so_far)
-        self.components_ = so_far()["components_"]
-        self.objective_, self.objective_curve_ = value.objective, np.array(curve)
-        self.n_iter_ = self.n_updates_ = len(curve) - 1
-        self.n_active_, self.converged_ = value.n_active, converged
-        if not converged and not stopped:
+        history = learn(
+            self,
+            [Passes(solver, samples.X, np.empty((0, 3), dtype=np.intp), int(self.max_iter))],
+            n_steps=int(self.max_iter),
+            given=(samples.X, y),
+            learned=learned,
+            stacklevel=6,
+        )
+        self.components_ = learned(solver)["components_"]
+        self.objective_ = solver.value.objective
+        self.objective_curve_ = np.array(solver.objectives)
+        self.n_iter_ = self.n_updates_ = solver.n_updates
+        self.n_active_, self.converged_ = solver.value.n_active, solver.converged
+        if not solver.converged and not history.stopped:
             warnings.warn(
                 f"{type(self).__name__} stopped after max_iter={self.max_iter} steps, while the "
                 "objective still fell: raise max_iter or tol.",
@@ -294,6 +202,6 @@ def _warn_small(n_neighbors: int, classes: npt.NDArray[Any], labels: IndexArray)
         warnings.warn(
             f"{len(small)} of {len(classes)} classes have no more than n_neighbors={n_neighbors} "
             f"rows ({some}): their rows have all others of the class as targets.",
-            inputs.DataWarning,
+            validation.DataWarning,
             stacklevel=5,  # past fit and scikit-learn's two wrappers of it
         )

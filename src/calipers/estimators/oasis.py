@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import _fit_context
+from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils._param_validation import Interval
 
+from calipers import one_round
 from calipers.arrays import FloatArray
-from calipers.bilinear import BilinearSolver
-from calipers.estimators.from_triplets import TripletLearner
-from calipers.triplets import Rows, Source
+from calipers.checkpoint import Checkpointed
+from calipers.metric import MahalanobisMixin
+from calipers.one_round import Examples
+from calipers.solvers.bilinear import BilinearSolver
+from calipers.validation import Given, given_labeled, given_unlabeled
 
 
-class OASIS(TripletLearner[BilinearSolver]):
+class OASIS(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
     """Learn a similarity ``p'Wq`` from triplets, online, and a metric from the similarity.
 
     Implements Chechik, Sharma, Shalit and Bengio, "Large Scale Online Learning of Image
@@ -31,7 +36,7 @@ class OASIS(TripletLearner[BilinearSolver]):
     aggressiveness : float, default=0.1
         Largest multiple of ``p (p+ - p-)'`` that one triplet may add to W (C).
     n_neighbors : int, default=1
-        Near and far rows are drawn among this many nearest ones of either side.
+        Nearest positives and negatives of an anchor that triplets are drawn from.
     n_components : int or None, default=None
         Rows of ``components_``; None keeps as many as there are features.
     random_state : int, RandomState instance or None, default=None
@@ -40,7 +45,7 @@ class OASIS(TripletLearner[BilinearSolver]):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        L with M = L'L; ``transform`` is ``X @ components_.T``.
+        L with M = L'L, rows by falling variance of the training samples.
     similarity_ : ndarray of shape (n_features, n_features)
         W.
     n_updates_ : int
@@ -122,16 +127,61 @@ class OASIS(TripletLearner[BilinearSolver]):
         rows = self._check_pairs(pairs)
         return np.asarray(np.einsum("ni,ni->n", rows[:, 0] @ self.similarity_, rows[:, 1]))
 
-    def _start(self, rows: Rows, source: Source, rngs: list[np.random.Generator]) -> BilinearSolver:
-        return BilinearSolver(float(self.aggressiveness), rows.shape[1])
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, *, client: Any = None) -> Self:
+        """Learn from labels: triplets are made of nearest neighbours.
 
-    def _metric(self, solver: BilinearSolver) -> FloatArray:
-        """The symmetric part; its factor leaves negative eigenvalues out."""
-        return (solver.W + solver.W.T) / 2
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Samples.
+        y : array-like or Dask collection of shape (n_samples,)
+            Class of each sample; numbers or strings.
+        client : distributed.Client, optional
+            Of the cluster, for Dask collections; else the current one, else a local cluster.
 
-    def _learned(self, solver: BilinearSolver) -> dict[str, Any]:
-        return {**super()._learned(solver), "similarity_": solver.W.copy()}
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
+        with given_labeled(self, X, y, client=client) as given:
+            return self._learn(given, one_round.drawn_triplets(self, given))
 
-    def _set_fitted(self, solver: BilinearSolver) -> None:
-        super()._set_fitted(solver)
-        self.triplet_curve_ = np.array([point.n_triplets for point in solver.curve])
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit_triplets(
+        self, X: npt.ArrayLike, triplets: npt.ArrayLike, *, client: Any = None
+    ) -> Self:
+        """Learn from your own triplets, in the order given.
+
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Samples.
+        triplets : array-like of shape (n_triplets, 3)
+            Indices (anchor, positive, negative): the anchor should be closer to the positive.
+        client : distributed.Client, optional
+            Of the cluster, for Dask collections; else the current one, else a local cluster.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
+        with given_unlabeled(self, X, client=client) as given:
+            examples = one_round.given_triplets(self, given, triplets)
+            return self._learn(given, examples)
+
+    def _learn(self, given: Given, examples: Examples) -> Self:
+        solver = BilinearSolver(float(self.aggressiveness), given.samples.shape[1])
+        history = one_round.run(
+            self,
+            given,
+            examples,
+            solver,
+            learned=lambda solver: {"similarity_": solver.W.copy()},
+        )
+        self.triplet_curve_ = history.example_curve()
+        return self

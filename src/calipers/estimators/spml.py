@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
+from sklearn.base import _fit_context
+from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils._param_validation import Interval
 
-from calipers import recipes
-from calipers.arrays import FloatArray
-from calipers.estimators import inputs
-from calipers.estimators.from_triplets import TripletLearner
-from calipers.solver import Solver
-from calipers.triplets import Rows, Source
+from calipers import one_round, validation
+from calipers.checkpoint import Checkpointed
+from calipers.losses import Hinge
+from calipers.metric import MahalanobisMixin
+from calipers.one_round import Examples
+from calipers.solvers.sgd import Settings, SGDSolver
+from calipers.validation import Given, given_labeled, given_unlabeled
 
 
-class SPML(TripletLearner[Solver]):
+class SPML(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
     r"""Structure preserving metric learning, by projected steps of length 1 / (lambda t).
 
     Implements Shaw, Huang and Jebara, "Learning a Distance Metric from a Network" (2011), as
@@ -40,7 +44,7 @@ class SPML(TripletLearner[Solver]):
     margin : float, default=0.01
         How much farther the far row should be (m), in squared distances of X times M.
     n_neighbors : int, default=1
-        Near and far rows are drawn among this many nearest ones of either side.
+        Nearest positives and negatives of an anchor that triplets are drawn from.
     n_components : int or None, default=None
         Rows of ``components_``; None keeps as many as there are features.
     random_state : int, RandomState instance or None, default=None
@@ -49,7 +53,7 @@ class SPML(TripletLearner[Solver]):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        L with M = L'L; ``transform`` is ``X @ components_.T``. Its scale is that of
+        L with M = L'L, rows by falling variance of the training samples. Its scale is that of
         1 / (ridge * number of steps); nearest neighbours do not depend on it.
     n_updates_, n_iter_ : int
         Batches seen, each of which is an update.
@@ -113,19 +117,69 @@ class SPML(TripletLearner[Solver]):
         self.n_components = n_components
         self.random_state = random_state
 
-    def _start(self, rows: Rows, source: Source, rngs: list[np.random.Generator]) -> Solver:
-        inputs.check_batches(type(self).__name__, len(source), self.batch_size)
-        inputs.typical_far(*rows.local(next(source.portions(1000)), n_columns=self._row_columns))
-        recipe = recipes.spml(
-            ridge=float(self.ridge), margin=float(self.margin), batch_size=int(self.batch_size)
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, *, client: Any = None) -> Self:
+        """Learn from labels: triplets are made of nearest neighbours.
+
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Samples.
+        y : array-like or Dask collection of shape (n_samples,)
+            Class of each sample; numbers or strings.
+        client : distributed.Client, optional
+            Of the cluster, for Dask collections; else the current one, else a local cluster.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
+        with given_labeled(self, X, y, client=client) as given:
+            return self._learn(given, one_round.drawn_triplets(self, given))
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit_triplets(
+        self, X: npt.ArrayLike, triplets: npt.ArrayLike, *, client: Any = None
+    ) -> Self:
+        """Learn from your own triplets, in the order given.
+
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Samples.
+        triplets : array-like of shape (n_triplets, 3)
+            Indices (anchor, positive, negative): the anchor should be closer to the positive.
+        client : distributed.Client, optional
+            Of the cluster, for Dask collections; else the current one, else a local cluster.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
+        with given_unlabeled(self, X, client=client) as given:
+            examples = one_round.given_triplets(self, given, triplets)
+            return self._learn(given, examples)
+
+    def _learn(self, given: Given, examples: Examples) -> Self:
+        """Run the solver's loop with a hinge, a ridge, and the sum over violated triplets."""
+        source, (accept_rng, pick_rng) = examples.source, examples.rngs
+        validation.check_batch(type(self).__name__, len(source), self.batch_size)
+        X, first = given.samples.local(next(source.portions(1000)), n_columns=3)
+        validation.typical_squared_distance(X, first)
+        settings = Settings(
+            loss=Hinge(float(self.margin)),
+            batch_size=int(self.batch_size),
+            ridge=float(self.ridge),
+            radius=np.inf,
+            sum_over_batch=True,
+            average=False,
         )
-        accept_rng, pick_rng = rngs
-        return Solver(recipe, rows.shape[1], accept_rng=accept_rng, pick_rng=pick_rng)
-
-    def _metric(self, solver: Solver) -> FloatArray:
-        return solver.last
-
-    def _set_fitted(self, solver: Solver) -> None:
-        super()._set_fitted(solver)
-        self.n_projections_ = int(solver.iterate.tally[0]["projections"])
-        self.triplet_curve_ = np.array([point.n_triplets for point in solver.curve])
+        solver = SGDSolver(settings, X.shape[1], accept_rng=accept_rng, pick_rng=pick_rng)
+        history = one_round.run(self, given, examples, solver)
+        self.n_projections_ = solver.n_projections
+        self.triplet_curve_ = history.example_curve()
+        return self

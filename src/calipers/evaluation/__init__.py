@@ -1,15 +1,21 @@
-"""How good a metric is: k-NN and retrieval under it.
+"""How good a metric is: k-NN and retrieval under it, and fair comparisons of two.
 
 Map of this package, in reading order:
 
-- `nearest`: the exact nearest rows, equal distances by lowest index;
-- `knn`: the vote among them, with the paper's tie rule, and its error;
-- `retrieval`: precision, recall, average precision and nDCG of rankings;
-- `protocol`: the error of a metric on a data set's test part.
+========= =====================================================================
+module    what it holds
+========= =====================================================================
+folds     folds of cross-validation: stratified by class, or grouped
+paired    mean, standard error and sign test of paired differences
+nearest   the exact nearest samples; equal distances by lowest index
+knn       the vote among them, with the paper's tie rule, and its error
+retrieval precision, recall, average precision and nDCG of rankings
+protocol  the k-NN error of a metric on a data set's test part
+========= =====================================================================
 """
 
 from calipers.evaluation.knn import knn_error, knn_predict
-from calipers.evaluation.nearest import nearest_rows
+from calipers.evaluation.nearest import nearest_samples
 from calipers.evaluation.protocol import split_error
 from calipers.evaluation.retrieval import (
     RetrievalScores,
@@ -26,7 +32,7 @@ __all__ = [
     "knn_predict",
     "mean_average_precision",
     "ndcg",
-    "nearest_rows",
+    "nearest_samples",
     "precision_at_k",
     "recall_at_k",
     "retrieval_scores",

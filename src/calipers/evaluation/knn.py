@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from calipers.evaluation.nearest import nearest_rows
-from calipers.votes import winners
+from calipers.evaluation.nearest import nearest_samples
+from calipers.knn import vote
 
 
 def knn_predict(
@@ -23,16 +23,16 @@ def knn_predict(
     *,
     n_neighbors: int = 3,
 ) -> npt.NDArray[Any]:
-    """Predict labels by the majority among the nearest rows, ties to the nearest.
+    """Predict labels by the majority among the nearest samples; the nearest breaks ties.
 
     Parameters
     ----------
     X_train : array-like of shape (n_train, d)
-        Known examples.
+        Training samples.
     y_train : array-like of shape (n_train,)
         Their labels.
     X_test : array-like of shape (n_test, d)
-        Examples to label.
+        Samples to predict.
     n_neighbors : int, default=3
         Number of neighbours that vote.
 
@@ -49,15 +49,15 @@ def knn_predict(
     array(['c'], dtype='<U1')
     """
     labels = np.asarray(y_train)
-    n_rows = len(np.asarray(X_train))
-    if labels.shape != (n_rows,):
+    n_train = len(np.asarray(X_train))
+    if labels.shape != (n_train,):
         raise ValueError(
-            f"y_train must have one label for each of the {n_rows} rows of X_train, "
+            f"y_train must have one label for each of the {n_train} samples of X_train, "
             f"got shape {labels.shape}."
         )
     classes, codes = np.unique(labels, return_inverse=True)
-    neighbors = nearest_rows(X_train, X_test, n_neighbors=n_neighbors)
-    predicted: npt.NDArray[Any] = classes[winners(codes[neighbors])]
+    neighbors = nearest_samples(X_train, X_test, n_neighbors=n_neighbors)
+    predicted: npt.NDArray[Any] = classes[vote(codes[neighbors])]
     return predicted
 
 
@@ -69,16 +69,16 @@ def knn_error(
     *,
     n_neighbors: int = 3,
 ) -> float:
-    """Return the fraction of test examples that `knn_predict` gets wrong.
+    """Return the fraction of test samples that `knn_predict` gets wrong.
 
     Parameters
     ----------
     X_train : array-like of shape (n_train, d)
-        Known examples.
+        Training samples.
     y_train : array-like of shape (n_train,)
         Their labels.
     X_test : array-like of shape (n_test, d)
-        Test examples, at least one.
+        Test samples, at least one.
     y_test : array-like of shape (n_test,)
         Their labels.
     n_neighbors : int, default=3
@@ -98,7 +98,7 @@ def knn_error(
     truth = np.asarray(y_test)
     if truth.shape != predicted.shape or not len(truth):
         raise ValueError(
-            f"y_test must have one label for each row of X_test and at least one, "
-            f"got shape {truth.shape} for {len(predicted)} rows."
+            f"y_test must have one label for each sample of X_test and at least one, "
+            f"got shape {truth.shape} for {len(predicted)} samples."
         )
     return float(np.mean(predicted != truth))

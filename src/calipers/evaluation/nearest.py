@@ -1,7 +1,7 @@
-"""The exact nearest rows: the search that makes triplets, asked for rows of another table.
+"""The exact nearest training samples of test samples, by the search that makes triplets.
 
-Both tables are searched as one, with the table for the class, so that the nearest rows "of
-other classes" are those of the training table.
+Training and test samples are searched together, as two classes, so that the nearest samples "of
+the other class" of a test sample are training samples.
 """
 
 from __future__ import annotations
@@ -10,50 +10,56 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.triplets import nearest_same_and_other
+from calipers.neighbors.search import nearest_same_and_other
 
 
-def nearest_rows(X_train: npt.ArrayLike, X_test: npt.ArrayLike, *, n_neighbors: int) -> IndexArray:
-    """Find the rows of X_train nearest to each row of X_test.
+def nearest_samples(
+    X_train: npt.ArrayLike, X_test: npt.ArrayLike, *, n_neighbors: int
+) -> IndexArray:
+    """Find the samples of X_train nearest to each sample of X_test.
 
     Parameters
     ----------
     X_train : array-like of shape (n_train, d)
-        Rows to search.
+        Samples to search.
     X_test : array-like of shape (n_test, d)
-        Rows to search for.
+        Samples to search for.
     n_neighbors : int
         Number of neighbours, at most n_train.
 
     Returns
     -------
     ndarray of shape (n_test, n_neighbors)
-        Row numbers of X_train, ordered by (Euclidean distance, row number); squared
-        differences are added up in float64 from the first column to the last.
+        Indices of X_train, ordered by (Euclidean distance, index); squared differences are
+        added up in float64 from the first feature to the last.
 
     Examples
     --------
-    >>> nearest_rows([[0.0], [2.0], [5.0]], [[1.0]], n_neighbors=2)
+    >>> nearest_samples([[0.0], [2.0], [5.0]], [[1.0]], n_neighbors=2)
     array([[0, 1]])
     """
-    train, test = _checked(X_train, "X_train"), _checked(X_test, "X_test")
+    train, test = finite_samples(X_train, "X_train"), finite_samples(X_test, "X_test")
     if train.shape[1] != test.shape[1]:
         raise ValueError(
             f"X_train and X_test must have the same features, "
-            f"got {train.shape[1]} and {test.shape[1]} columns."
+            f"got {train.shape[1]} and {test.shape[1]}."
         )
     if not 1 <= n_neighbors <= len(train):
         raise ValueError(
-            f"n_neighbors must be between 1 and the {len(train)} rows of X_train, "
+            f"n_neighbors must be between 1 and the {len(train)} samples of X_train, "
             f"got {n_neighbors}."
         )
     both = np.concatenate([train, test])
-    table = np.repeat(np.arange(2), [len(train), len(test)])
-    asked = np.arange(len(train), len(both))
-    return nearest_same_and_other(_moderate(both), table, asked, n_same=0, n_other=n_neighbors)[1]
+    part = np.repeat(np.arange(2), [len(train), len(test)])
+    queries = np.arange(len(train), len(both))
+    _, found = nearest_same_and_other(
+        within_range(both), part, queries, n_same=0, n_other=n_neighbors
+    )
+    return found
 
 
-def _checked(values: npt.ArrayLike, name: str) -> FloatArray:
+def finite_samples(values: npt.ArrayLike, name: str) -> FloatArray:
+    """Return samples as float64; raise if they are not a table of finite numbers."""
     X = np.ascontiguousarray(values, dtype=np.float64)
     if X.ndim != 2:
         raise ValueError(f"{name} must have two dimensions, got {X.ndim}.")
@@ -62,8 +68,8 @@ def _checked(values: npt.ArrayLike, name: str) -> FloatArray:
     return X
 
 
-def _moderate(X: FloatArray) -> FloatArray:
-    """The same times a power of two, which changes no order, where squares would overflow."""
+def within_range(X: FloatArray) -> FloatArray:
+    """Return X times a power of 2 where squares would overflow; the order stays."""
     largest = float(np.abs(X).max(initial=0))
     if not largest or 1e-100 < largest < 1e100:
         return X

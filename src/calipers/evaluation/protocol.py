@@ -5,26 +5,26 @@ from __future__ import annotations
 from typing import Protocol
 
 from calipers.arrays import FloatArray
-from calipers.datasets import Split
+from calipers.data.datasets import Split
 from calipers.evaluation.knn import knn_error
 
 
 class Metric(Protocol):
-    """Anything that maps rows into the space where its distance is Euclidean."""
+    """Anything that maps samples into the space where its distance is Euclidean."""
 
     def transform(self, X: FloatArray) -> FloatArray:
-        """Return the rows of X in that space."""
+        """Return the samples of X in that space."""
 
 
 def split_error(data: Split, metric: Metric | None = None, *, n_neighbors: int = 3) -> float:
-    """Return the k-NN error on the test part, under a metric or Euclidean distance.
+    """Return the k-NN error on the test part, under a metric or the Euclidean distance.
 
     Parameters
     ----------
     data : Split
         Training and test part.
     metric : fitted estimator, optional
-        Its ``transform`` is applied to both parts; by default none is.
+        Its ``transform`` is applied to both parts; by default the distance is Euclidean.
     n_neighbors : int, default=3
         Number of neighbours that vote.
 
@@ -35,7 +35,7 @@ def split_error(data: Split, metric: Metric | None = None, *, n_neighbors: int =
 
     Examples
     --------
-    >>> from calipers.datasets import load
+    >>> from calipers.data.datasets import load
     >>> round(split_error(load("wine")), 2)
     0.26
     """

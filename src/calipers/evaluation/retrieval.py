@@ -1,7 +1,7 @@
 """Retrieval scores: where in the ranking of each query its relevant documents are.
 
-Documents are ranked by (Euclidean distance, row number), so pass rows that a metric has
-mapped. Rankings are made for a block of queries at a time: 20,000 queries among 20,000
+Documents are ranked by (Euclidean distance, index), so pass samples that a metric has
+transformed. Rankings are made for a block of queries at a time: 20,000 queries among 20,000
 documents need some 50 MB for each thread.
 
 Queries to which no document is relevant are left out of every mean, as trec_eval does.
@@ -18,14 +18,14 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.evaluation.nearest import _checked, _moderate
-from calipers.threads import single_threaded_blas, spread
+from calipers.evaluation.nearest import finite_samples, within_range
+from calipers.threads import parallel_map, single_threaded_blas
 
 _BLOCK = 64  # queries ranked at a time
 
 
 class _Tables(NamedTuple):
-    """Rows moved near the origin, where products of them round least, and their squared norms."""
+    """Centered samples, whose products round least, and their squared norms."""
 
     documents: FloatArray
     queries: FloatArray
@@ -34,7 +34,7 @@ class _Tables(NamedTuple):
 
     @classmethod
     def of(cls, documents: FloatArray, queries: FloatArray) -> _Tables:
-        both = _moderate(np.concatenate([documents, queries]))
+        both = within_range(np.concatenate([documents, queries]))
         if not (np.rint(both) == both).all():  # products of whole numbers are exact as they are
             both = both - both[: len(documents)].mean(axis=0)
         norms = np.einsum("ij,ij->i", both, both)
@@ -81,17 +81,17 @@ def retrieval_scores(
     Parameters
     ----------
     documents : array-like of shape (n_documents, d)
-        Rows to be found, under the metric: ``metric.transform(X)``.
+        Samples to find, under the metric: ``metric.transform(X)``.
     queries : array-like of shape (n_queries, d), optional
-        Rows to search for; by default every document among the others.
+        Samples to search for; by default every document among the others.
     labels : array-like of shape (n_documents,), optional
         Labels of documents: those with the query's label are relevant.
     query_labels : array-like of shape (n_queries,), optional
         Labels of `queries`.
     pairs : array-like of shape (n_pairs, 2), optional
-        In place of labels: row numbers (query, document) of what is relevant.
+        In place of labels: indices (query, document) of what is relevant.
     k : int, default=10
-        Documents that are looked at for precision and recall.
+        Documents that count for precision and recall.
 
     Returns
     -------
@@ -104,24 +104,26 @@ def retrieval_scores(
     >>> scores.precision_at_k, scores.mean_average_precision
     (1.0, 1.0)
     """
-    rows = _checked(documents, "documents")
-    asked = rows if queries is None else _checked(queries, "queries")
-    if rows.shape[1] != asked.shape[1]:
+    X_documents = finite_samples(documents, "documents")
+    X_queries = X_documents if queries is None else finite_samples(queries, "queries")
+    if X_documents.shape[1] != X_queries.shape[1]:
         raise ValueError(
             f"documents and queries must have the same features, "
-            f"got {rows.shape[1]} and {asked.shape[1]} columns."
+            f"got {X_documents.shape[1]} and {X_queries.shape[1]}."
         )
-    n_others = len(rows) - (queries is None)
+    n_others = len(X_documents) - (queries is None)
     if not 1 <= k <= n_others:
         raise ValueError(f"k must be between 1 and the {n_others} documents, got {k}.")
-    relevant = _relevance(len(rows), len(asked), queries is None, labels, query_labels, pairs)
-    tables = _Tables.of(rows, asked)
+    relevant = _relevance(
+        len(X_documents), len(X_queries), queries is None, labels, query_labels, pairs
+    )
+    tables = _Tables.of(X_documents, X_queries)
 
     def score(start: int) -> FloatArray:
         return _scores_of_block(tables, start, relevant, k=k, without_self=queries is None)
 
     with single_threaded_blas():
-        blocks = spread(score, range(0, len(asked), _BLOCK))
+        blocks = parallel_map(score, range(0, len(X_queries), _BLOCK))
     table = np.concatenate([np.empty((0, 4)), *blocks])
     if not len(table):
         raise ValueError("No query has a relevant document: check labels or pairs.")
@@ -212,8 +214,10 @@ def _relevance(
         ("query_labels", of_queries, n_queries),
     ):
         if given.shape != (n,):
-            raise ValueError(f"{name} must have one label for each of {n} rows, got {given.shape}.")
-    return lambda rows: np.asarray(of_queries[rows, None] == of_documents[None, :])
+            raise ValueError(
+                f"{name} must have one label for each of {n} samples, got {given.shape}."
+            )
+    return lambda block: np.asarray(of_queries[block, None] == of_documents[None, :])
 
 
 def _by_pairs(
@@ -221,7 +225,7 @@ def _by_pairs(
 ) -> Callable[[slice], npt.NDArray[np.bool_]]:
     ones = np.ones(len(given), dtype=np.int64)
     table = csr_array((ones, (given[:, 0], given[:, 1])), shape=(n_queries, n_documents))
-    return lambda rows: np.asarray(table[rows].toarray() > 0)
+    return lambda block: np.asarray(table[block].toarray() > 0)
 
 
 def _checked_pairs(pairs: npt.ArrayLike, n_queries: int, n_documents: int) -> IndexArray:
@@ -229,7 +233,7 @@ def _checked_pairs(pairs: npt.ArrayLike, n_queries: int, n_documents: int) -> In
     if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iu" or not len(given):
         raise ValueError(
             f"pairs must be whole numbers of shape (n_pairs, 2), got {given.dtype} of shape "
-            f"{given.shape}: rows are (query, document)."
+            f"{given.shape}: give pairs (query, document)."
         )
     wrong = (given < 0) | (given >= [n_queries, n_documents])
     if wrong.any():
@@ -250,14 +254,14 @@ def _scores_of_block(
     without_self: bool,
 ) -> FloatArray:
     """Scores (n, 4) of the queries from ``start`` on that have a relevant document."""
-    rows = slice(start, min(start + _BLOCK, len(tables.queries)))
-    squared = tables.queries[rows] @ tables.documents.T
+    block = slice(start, min(start + _BLOCK, len(tables.queries)))
+    squared = tables.queries[block] @ tables.documents.T
     squared *= -2
-    squared += tables.query_norms[rows, None]
+    squared += tables.query_norms[block, None]
     squared += tables.document_norms
-    hits = relevant(rows)
+    hits = relevant(block)
     if without_self:  # last in the ranking, and not relevant
-        own = np.arange(rows.stop - rows.start)
+        own = np.arange(block.stop - block.start)
         squared[own, own + start] = np.inf
         hits[own, own + start] = False
     kept = hits.any(axis=1)
@@ -266,7 +270,10 @@ def _scores_of_block(
 
 
 def _order(squared: FloatArray) -> IndexArray:
-    """Order of each row, equal numbers by index; where there are none in a third of the time."""
+    """Sort each query's distances, ties by index.
+
+    A stable sort of everything would take three times as long.
+    """
     order = np.argsort(squared, axis=1)
     rising = np.take_along_axis(squared, order, axis=1)
     tied = (rising[:, 1:] == rising[:, :-1]).any(axis=1)

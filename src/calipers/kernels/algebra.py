@@ -45,7 +45,7 @@ def add(x: FloatArray, c: float, row: FloatArray) -> None:
 
 @inner(inlined=True)
 def four(A: FloatArray, k: int, first: int) -> FourRows:
-    """Rows k to k + 3, each from its element number ``first`` on.
+    """Samples k to k + 3, each from its element number ``first`` on.
 
     Not for functions that make arrays: they would free what they are handed here.
     """

@@ -1,6 +1,6 @@
 """Impostors: rows of another class that come too near, found and weighed.
 
-Rows are sorted by class throughout, so that the rows of a class are a range of columns.
+Samples are sorted by class throughout, so that the rows of a class are a range of columns.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from calipers.kernels.lanczos import Goal, Product, lowest_pairs
 from calipers.kernels.parts import rate
 from calipers.kernels.spectrum import MAX_STEPS, PATIENCE, RESIDUAL, TINY
 from calipers.kernels.state import Iterate, Room, Step
-from calipers.projections import AtOnce, Never, NowAndThen, OnlyOnce
+from calipers.projections import AtEnd, EveryUpdate, FrankWolfe, Periodic
 
 
 def move(rule: Any, iterate: Iterate, step: Step, room: Room, rank: int) -> int:
@@ -47,29 +47,29 @@ def _is(rule: Any, kind: type) -> bool:
 
 @overload(move, strict=False)
 def _move(rule: Any, iterate: Any, step: Any, room: Any, rank: Any) -> Any:
-    if _is(rule, AtOnce):
+    if _is(rule, EveryUpdate):
         return lambda rule, iterate, step, room, rank: project_at_once(iterate, room, rank)
-    if _is(rule, NowAndThen):
+    if _is(rule, Periodic):
         return lambda rule, iterate, step, room, rank: project_now_and_then(
             rule.period, iterate, room, rank
         )
-    if _is(rule, OnlyOnce):
+    if _is(rule, AtEnd):
         return lambda rule, iterate, step, room, rank: _penalise(rule, iterate, step, room, rank)
-    if _is(rule, Never):
+    if _is(rule, FrankWolfe):
         return lambda rule, iterate, step, room, rank: _mix(rule, iterate, step, room, rank)
     return None
 
 
 @overload(stands_still, strict=False)
 def _stands_still(rule: Any) -> Any:
-    if _is(rule, AtOnce) or _is(rule, NowAndThen):
+    if _is(rule, EveryUpdate) or _is(rule, Periodic):
         return lambda rule: True
     return lambda rule: False
 
 
 @inner(makes_arrays=True)
 def _penalise(rule: Any, iterate: Iterate, step: Step, room: Room, rank: int) -> int:
-    """`OnlyOnce`: beside the gradient's, a step up along the lowest eigenvector of M."""
+    """`AtEnd`: beside the gradient's, a step up along the lowest eigenvector of M."""
     M, tally, lowest = iterate.M, iterate.tally[0], iterate.memory[0]
     length = rate(step.schedule, tally.seen)
     if tally.lowest < 0.0 and tally.dual > 0.0:
@@ -97,7 +97,7 @@ def _penalise(rule: Any, iterate: Iterate, step: Step, room: Room, rank: int) ->
 
 @inner(makes_arrays=True)
 def _mix(rule: Any, iterate: Iterate, step: Step, room: Room, rank: int) -> int:
-    """`Never`: add to the sum of gradients, then step towards its lowest eigenvector."""
+    """`FrankWolfe`: add to the sum of gradients, then step towards its lowest eigenvector."""
     tally = iterate.tally[0]
     d = len(iterate.M)
     gradients, q = iterate.memory[:d], iterate.memory[d]

@@ -1,7 +1,7 @@
-"""Triplets for a solver, drawn from labels or given by a user, portion by portion.
+"""Triplets for a solver, portion by portion: drawn from labelled samples, or given by a user.
 
-However many triplets are asked for, only one portion is in memory, and the triplets do
-not depend on the size of the portions.
+However many triplets a solver needs, memory holds one portion of them. The triplets do not
+depend on the size of the portions.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from typing import Protocol
 import numpy as np
 
 from calipers.arrays import IndexArray
-from calipers.triplets.rows import Rows, n_usable, usable
+from calipers.data.samples import Samples, anchor_indices, count_anchors
 
 LARGEST_PORTION = 65_536
 
 
 class Source(Protocol):
-    """A list of triplets, or of pairs, that may be too long to hold."""
+    """A sequence of triplets, or of pairs, that may be too long for memory."""
 
     def __len__(self) -> int: ...
 
     def portions(self, size: int) -> Iterator[IndexArray]:
-        """All of it in order, ``size`` at a time."""
+        """Yield all of them in order, ``size`` at a time."""
         ...
 
 
 class GivenTriplets:
-    """A user's own triplets, or pairs, in the order given.
+    """Triplets, or pairs, given by a user, in the order given.
 
     >>> [len(p) for p in GivenTriplets(np.zeros((5, 3), dtype=np.intp)).portions(2)]
     [2, 2, 1]
@@ -42,33 +42,45 @@ class GivenTriplets:
         return len(self.triplets)
 
     def portions(self, size: int) -> Iterator[IndexArray]:
-        """All of them in order, ``size`` at a time."""
+        """Yield all of them in order, ``size`` at a time."""
         for first in range(0, len(self.triplets), size):
             yield self.triplets[first : first + size]
 
 
 class DrawnTriplets:
-    """Triplets drawn from labelled rows, the same ones each time they are asked for.
+    """Triplets drawn from labelled samples; every iteration yields the same ones.
 
-    Anchors are uniform with replacement among the rows whose class has another member;
-    the near row is uniform among the anchor's ``n_neighbors`` nearest rows of its class
-    (all of them if there are fewer), the far row among its ``n_neighbors`` nearest rows of
-    other classes. With one neighbour these are the paper's triplets. Only the anchors that
-    will be drawn are searched. Anchors, near and far rows have each their own random
-    stream, spawned from ``rng``. Anchors may be restricted to those ``among`` some row numbers.
+    The anchor is drawn uniformly, with replacement, among the samples whose class has another
+    member. The positive is drawn uniformly among the anchor's ``n_neighbors`` nearest samples
+    of its class, or all of them if there are fewer; the negative likewise among those of other
+    classes. With one neighbour these are the paper's triplets. Only anchors that are drawn are
+    searched.
+
+    Parameters
+    ----------
+    samples : Samples
+        Labelled samples.
+    n_triplets : int
+        The number of triplets.
+    n_neighbors : int
+        The number of nearest samples of each kind to draw from.
+    rng : numpy.random.Generator
+        Spawns a random stream each for anchors, positives and negatives.
+    among : array of indices, optional
+        Draw anchors among these samples only.
 
     Examples
     --------
-    >>> from calipers.triplets import RowsInMemory
-    >>> rows = RowsInMemory(np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([0, 0, 1, 1]))
-    >>> source = DrawnTriplets(rows, 3, n_neighbors=1, rng=np.random.default_rng(0))
+    >>> from calipers.data.samples import MemorySamples
+    >>> samples = MemorySamples(np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([0, 0, 1, 1]))
+    >>> source = DrawnTriplets(samples, 3, n_neighbors=1, rng=np.random.default_rng(0))
     >>> next(source.portions(3)).tolist()
     [[3, 2, 1], [3, 2, 1], [0, 1, 2]]
     """
 
     def __init__(
         self,
-        rows: Rows,
+        samples: Samples,
         n_triplets: int,
         *,
         n_neighbors: int,
@@ -76,10 +88,10 @@ class DrawnTriplets:
         among: IndexArray | None = None,
     ) -> None:
         self.n_triplets = n_triplets
-        self._rows, self._among = rows, among
+        self._samples, self._among = samples, among
         self._streams = rng.spawn(3)
         self._distinct = _distinct(self._anchors(LARGEST_PORTION, deepcopy(self._streams[0])))
-        self._same, self._other = rows.nearest(
+        self._same, self._other = samples.nearest(
             self._distinct, n_same=n_neighbors, n_other=n_neighbors
         )
 
@@ -87,44 +99,57 @@ class DrawnTriplets:
         return self.n_triplets
 
     def portions(self, size: int) -> Iterator[IndexArray]:
-        """All triplets in order, ``size`` at a time."""
-        anchor_rng, near_rng, far_rng = deepcopy(self._streams)
+        """Yield all triplets in order, ``size`` at a time."""
+        anchor_rng, positive_rng, negative_rng = deepcopy(self._streams)
         for anchors in self._anchors(size, anchor_rng):
             places = np.searchsorted(self._distinct, anchors)
-            near = _choose(self._same[places], near_rng)
-            far = _choose(self._other[places], far_rng)
-            yield np.column_stack([anchors, near, far])
+            positives = _choose(self._same[places], positive_rng)
+            negatives = _choose(self._other[places], negative_rng)
+            yield np.column_stack([anchors, positives, negatives])
 
     def _anchors(self, size: int, rng: np.random.Generator) -> Iterator[IndexArray]:
         for first in range(0, self.n_triplets, size):
             count = min(size, self.n_triplets - first)
             if self._among is None:
-                yield usable(self._rows, rng.integers(n_usable(self._rows), size=count))
+                places = rng.integers(count_anchors(self._samples), size=count)
+                yield anchor_indices(self._samples, places)
             else:
                 yield self._among[rng.integers(len(self._among), size=count)]
 
 
-class CrossedTriplets:
-    """All triplets of one anchor after the other, the same ones each time they are asked for.
+class AllPairsTriplets:
+    """All-pairs triplets of one anchor after the other; every iteration yields the same ones.
 
-    Anchors are the rows whose class has another member, in random order, pass after pass. Each
-    of an anchor's ``n_neighbors`` nearest rows of its class makes a triplet with each of its
-    ``n_neighbors`` nearest rows of other classes: ``n_neighbors**2`` triplets in a row, near row
-    by near row. Where there are fewer such rows, the same ones come again. Anchors may be
-    restricted to those ``among`` some row numbers.
+    Each pass visits, in random order, all samples whose class has another member. Each of an
+    anchor's ``n_neighbors`` nearest samples of its class (positives) makes a triplet with each
+    of its ``n_neighbors`` nearest samples of other classes (negatives): ``n_neighbors**2``
+    successive triplets, ordered by positive. An anchor with fewer neighbours repeats them.
+
+    Parameters
+    ----------
+    samples : Samples
+        Labelled samples.
+    n_triplets : int
+        The number of triplets.
+    n_neighbors : int
+        The number of positives and of negatives of an anchor.
+    rng : numpy.random.Generator
+        Draws the order of the anchors.
+    among : array of indices, optional
+        Take these samples only as anchors.
 
     Examples
     --------
-    >>> from calipers.triplets import RowsInMemory
-    >>> rows = RowsInMemory(np.arange(6.0)[:, None], np.array([0, 0, 0, 1, 1, 1]))
-    >>> source = CrossedTriplets(rows, 4, n_neighbors=2, rng=np.random.default_rng(0))
+    >>> from calipers.data.samples import MemorySamples
+    >>> samples = MemorySamples(np.arange(6.0)[:, None], np.array([0, 0, 0, 1, 1, 1]))
+    >>> source = AllPairsTriplets(samples, 4, n_neighbors=2, rng=np.random.default_rng(0))
     >>> next(source.portions(4)).tolist()
     [[3, 4, 2], [3, 4, 1], [3, 5, 2], [3, 5, 1]]
     """
 
     def __init__(
         self,
-        rows: Rows,
+        samples: Samples,
         n_triplets: int,
         *,
         n_neighbors: int,
@@ -132,41 +157,45 @@ class CrossedTriplets:
         among: IndexArray | None = None,
     ) -> None:
         self.n_triplets, self._k = n_triplets, n_neighbors
-        among = usable(rows, np.arange(n_usable(rows))) if among is None else among
+        if among is None:
+            among = anchor_indices(samples, np.arange(count_anchors(samples)))
         n_anchors = -(-n_triplets // n_neighbors**2)
         passes = [rng.permutation(among) for _ in range(-(-n_anchors // len(among)))]
         self._anchors = np.concatenate(passes)[:n_anchors]
         self._distinct = np.unique(self._anchors)
-        nearest = rows.nearest(self._distinct, n_same=n_neighbors, n_other=n_neighbors)
+        nearest = samples.nearest(self._distinct, n_same=n_neighbors, n_other=n_neighbors)
         self._same, self._other = (_filled(lists) for lists in nearest)
 
     def __len__(self) -> int:
         return self.n_triplets
 
     def portions(self, size: int) -> Iterator[IndexArray]:
-        """All triplets in order, ``size`` at a time."""
+        """Yield all triplets in order, ``size`` at a time."""
         k = self._k
         for first in range(0, self.n_triplets, size):
-            numbers = np.arange(first, min(first + size, self.n_triplets))
-            anchors = self._anchors[numbers // k**2]
+            t = np.arange(first, min(first + size, self.n_triplets))
+            anchors = self._anchors[t // k**2]
             places = np.searchsorted(self._distinct, anchors)
-            near, far = self._same[places, numbers // k % k], self._other[places, numbers % k]
-            yield np.column_stack([anchors, near, far])
+            positives, negatives = self._same[places, t // k % k], self._other[places, t % k]
+            yield np.column_stack([anchors, positives, negatives])
 
 
-def each_far_row_once(triplets: IndexArray, n_neighbors: int) -> IndexArray:
-    """Of all triplets of one anchor after the other, one for each far row of an anchor.
+def each_negative_once(triplets: IndexArray, n_neighbors: int) -> IndexArray:
+    """Keep one triplet per (anchor, negative) pair.
 
-    >>> each_far_row_once(np.array([[3, 4, 2], [3, 4, 1], [3, 5, 2], [3, 5, 1]]), 2).tolist()
+    ``triplets`` are all-pairs triplets; those of an incomplete last anchor are dropped.
+
+    >>> each_negative_once(np.array([[3, 4, 2], [3, 4, 1], [3, 5, 2], [3, 5, 1]]), 2).tolist()
     [[3, 4, 2], [3, 4, 1]]
     """
-    of_anchor = n_neighbors**2
-    whole = triplets[: len(triplets) // of_anchor * of_anchor].reshape(-1, of_anchor, 3)
-    return whole[:, :n_neighbors].reshape(-1, 3)
+    per_anchor = n_neighbors**2
+    n_whole = len(triplets) // per_anchor * per_anchor
+    by_anchor = triplets[:n_whole].reshape(-1, per_anchor, 3)
+    return by_anchor[:, :n_neighbors].reshape(-1, 3)
 
 
 def _filled(lists: IndexArray) -> IndexArray:
-    """Lists whose ends of -1 are what they have, over again.
+    """Repeat the entries of each list in place of the -1 at its end.
 
     >>> _filled(np.array([[4, 5, 6], [7, 8, -1], [9, -1, -1]])).tolist()
     [[4, 5, 6], [7, 8, 7], [9, 9, 9]]
@@ -177,7 +206,7 @@ def _filled(lists: IndexArray) -> IndexArray:
 
 
 def _distinct(portions: Iterator[IndexArray]) -> IndexArray:
-    """The numbers met, ascending; little more is held at a time than these and a portion."""
+    """Return the distinct indices, ascending, holding little more than these and a portion."""
     known, others, n_others = np.empty(0, dtype=np.intp), list[IndexArray](), 0
     for portion in portions:
         others.append(np.unique(portion))
@@ -188,7 +217,7 @@ def _distinct(portions: Iterator[IndexArray]) -> IndexArray:
 
 
 def _choose(nearest: IndexArray, rng: np.random.Generator) -> IndexArray:
-    """One row number per list, uniform among those found (-1 pads a short list)."""
+    """Draw one index per list, uniformly among those found (-1 pads a short list)."""
     if nearest.shape[1] == 1:
         return nearest[:, 0]
     n_found = np.count_nonzero(nearest >= 0, axis=1)

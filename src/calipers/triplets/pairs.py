@@ -1,6 +1,6 @@
-"""Pairs of rows that should be near or far, made of triplets.
+"""Similar and dissimilar pairs, made of triplets.
 
-A pair is (a, b, sign) with row numbers a and b and the sign +1 (near) or -1 (far).
+A pair is (index, index, sign) with the sign +1 (similar) or -1 (dissimilar).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from calipers.triplets.draw import Source
 
 
 class PairsOfTriplets:
-    """The two pairs of each triplet in order: (anchor, near), then (anchor, far).
+    """The two pairs of each triplet in order: (anchor, positive), then (anchor, negative).
 
     >>> from calipers.triplets import GivenTriplets
     >>> source = PairsOfTriplets(GivenTriplets(np.array([[0, 1, 2], [3, 4, 5]])))
@@ -29,7 +29,7 @@ class PairsOfTriplets:
         return 2 * len(self.triplets)
 
     def portions(self, size: int) -> Iterator[IndexArray]:
-        """All pairs in order, ``size`` at a time."""
+        """Yield all pairs in order, ``size`` at a time."""
         rest = np.empty((0, 3), dtype=np.intp)
         for triplets in self.triplets.portions(-(-size // 2)):
             pairs = np.empty((2 * len(triplets), 3), dtype=np.intp)

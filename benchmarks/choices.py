@@ -1,0 +1,120 @@
+"""What `study` compares: other constants of the default fit, and other learners."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+import calipers
+from calipers import TripletSGD, init, plan, recipes
+from calipers.arrays import FloatArray, IndexArray
+from calipers.data.samples import MemorySamples
+from calipers.evaluation.protocol import Metric
+
+Fit: TypeAlias = Callable[[FloatArray, IndexArray, int], Metric]  # of samples, labels and a seed
+
+DEFAULT = "TripletSGD"
+BETTER_EUCLIDEAN = "Euclidean or Scaled"
+FIRST_EDITION = "first edition"
+LEARNERS = (
+    *(DEFAULT, "MetricCV", "Euclidean", BETTER_EUCLIDEAN),
+    *("Scaled", "WithinClass", "Discriminant", "LMNN"),
+)
+
+PLANNED = tuple(
+    name for name, value in vars(plan).items() if name.isupper() and isinstance(value, int | float)
+)
+"""Constants of :mod:`calipers.plan`."""
+
+VALUES: Mapping[str, Sequence[Any]] = {
+    "N_NEIGHBORS": (3, 5, 10, 14),
+    "N_ROUNDS": (1, 2, 4, 6),
+    "init": init.NAMES,
+}
+"""Values to try; other constants are halved and doubled."""
+
+
+class Choice(NamedTuple):
+    """A learner with its settings."""
+
+    name: str
+    fit: Fit
+
+
+@contextmanager
+def planned(name: str, value: float) -> Iterator[None]:
+    """Give a constant of :mod:`calipers.plan` another value within a block."""
+    before = getattr(plan, name)
+    setattr(plan, name, value)
+    try:
+        yield
+    finally:
+        setattr(plan, name, before)
+
+
+def constants() -> dict[str, list[Choice]]:
+    """Choices that differ from the default in one constant, by its name."""
+    default = TripletSGD()
+    clip = recipes.all_pairs_sgd().clip
+    found = {name: _others(name, getattr(plan, name), _with_constant) for name in PLANNED}
+    for name in ("smoothness", "radius", "init"):
+        found[name] = _others(name, getattr(default, name), _with_parameter)
+    found["clip"] = _others("clip", clip, _with_clip)
+    found["clip"].append(Choice("clip=None", _with_clip("clip", None)))
+    return found
+
+
+def _others(name: str, present: Any, make: Callable[[str, Any], Fit]) -> list[Choice]:
+    values = VALUES.get(name) or (_half(present), 2 * present)
+    return [Choice(f"{name}={value}", make(name, value)) for value in values if value != present]
+
+
+def _half(value: float) -> float:
+    return max(1, value // 2) if isinstance(value, int) else value / 2
+
+
+def _with_constant(name: str, value: float) -> Fit:
+    def fit(X: FloatArray, y: IndexArray, seed: int) -> Metric:
+        with planned(name, value):
+            return _fitted(TripletSGD(random_state=seed), X, y)
+
+    return fit
+
+
+def _with_parameter(name: str, value: Any) -> Fit:
+    return lambda X, y, seed: _fitted(TripletSGD(**{name: value}, random_state=seed), X, y)
+
+
+def _with_clip(name: str, value: float | None) -> Fit:
+    return _with_parameter("method", recipes.all_pairs_sgd(**{name: value}))
+
+
+def learner(name: str) -> Choice:
+    """One of `LEARNERS`, with its defaults."""
+    if name == BETTER_EUCLIDEAN:
+        return Choice(name, better_euclidean)
+
+    def fit(X: FloatArray, y: IndexArray, seed: int) -> Metric:
+        settings = {"random_state": seed} if name in (DEFAULT, "MetricCV") else {}
+        return _fitted(getattr(calipers, name)(**settings), X, y)
+
+    return Choice(name, fit)
+
+
+def _fitted(model: Any, X: FloatArray, y: IndexArray) -> Metric:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fitted: Metric = model.fit(X, y)
+    return fitted
+
+
+def better_euclidean(X: FloatArray, y: IndexArray, seed: int) -> Metric:
+    """Raw or standardised features, by the leave-one-out 3-NN error of the training samples."""
+    samples = MemorySamples(X, np.unique(y, return_inverse=True)[1])
+    is_scaled = init.auto_init(samples) == "scaled"
+    return _fitted(calipers.Scaled() if is_scaled else calipers.Euclidean(), X, y)

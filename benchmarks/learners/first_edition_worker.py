@@ -1,0 +1,58 @@
+"""Default fits of the first edition, run by its own interpreter: ``FILE.py FOLDER``.
+
+For every line of standard input, a seed, it fits ``given.npz`` of the folder, writes the components
+to ``answer.npz`` and replies with a line of JSON. Only NumPy and the first edition are imported.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+WARM_UP = ((300, 5), (300, 60), (40, 80))  # samples and features
+
+
+def fit(X: Any, y: Any, seed: int) -> tuple[float, Any]:
+    """Seconds and components of a default fit."""
+    from calipers import TripletSGD
+
+    started = perf_counter()
+    model: Any = TripletSGD(random_state=seed).fit(X, y)
+    return perf_counter() - started, model.components_
+
+
+def warm_up() -> None:
+    """Compile or load the code, for data of several shapes."""
+    rng = np.random.default_rng(0)
+    for n, d in WARM_UP:
+        fit(rng.normal(size=(n, d)), np.arange(n) % 3, 0)
+
+
+def main(folder: Path) -> None:
+    """Reply until standard input ends."""
+    replies, sys.stdout = sys.stdout, sys.stderr  # what a fit prints is no reply
+    warnings.simplefilter("ignore")
+    warm_up()
+    for line in sys.stdin:
+        with np.load(folder / "given.npz") as given:
+            X, y = given["X"], given["y"]
+        reply: dict[str, Any]
+        try:
+            seconds, components = fit(X, y, int(line))
+        except ValueError as error:
+            reply = {"refused": str(error)}
+        else:
+            np.savez(folder / "answer.npz", components=components)
+            reply = {"seconds": seconds}
+        replies.write(json.dumps(reply) + "\n")
+        replies.flush()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

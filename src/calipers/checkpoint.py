@@ -1,0 +1,141 @@
+"""Long fits write where they are into a file, from which a fit that was killed goes on."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from numbers import Integral
+from pathlib import Path
+from time import monotonic
+from typing import Any, Self
+
+import numpy as np
+
+from calipers.arrays import IndexArray
+from calipers.data.samples import Samples
+from calipers.io import FileError
+from calipers.io.checkpoint import State, read_states, write_states
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """The file of a fit, and how often it is written."""
+
+    path: Path
+    every_seconds: float
+
+
+class Checkpointed:
+    """``set_checkpoint`` of a learner."""
+
+    _checkpoint: Checkpoint | None = None
+
+    def set_checkpoint(
+        self, path: str | os.PathLike[str] | None, *, every_seconds: float = 60.0
+    ) -> Self:
+        """Let fits write where they are into a file, and go on from it if it is there.
+
+        A fit that was killed and is started again with the same data, settings and seed ends with
+        the same bits as one that was not: neighbours are searched anew, then the solver goes on
+        from the file. A file of another fit is refused. When a fit is done its file is removed.
+
+        Parameters
+        ----------
+        path : path-like or None
+            Name of the file; None writes none.
+        every_seconds : float, default=60.0
+            Time between two writings, which are between two portions of triplets.
+
+        Returns
+        -------
+        Self
+            The estimator. Clones of it write no file.
+        """
+        self._checkpoint = None if path is None else Checkpoint(Path(path), every_seconds)
+        return self
+
+    def _checkpoint_observer(
+        self, samples: Samples, examples: IndexArray | None = None
+    ) -> CheckpointObserver | None:
+        """An observer of this fit, or None where no file was asked for."""
+        if self._checkpoint is None:
+            return None
+        return CheckpointObserver(self._checkpoint, fit_digest(self, samples, examples))
+
+
+class CheckpointObserver:
+    """Writes the solvers' states of all rounds so far, and puts rounds where they were."""
+
+    def __init__(self, checkpoint: Checkpoint, digest: str) -> None:
+        self.checkpoint, self.digest = checkpoint, digest
+        self._states = read_states(checkpoint.path)
+        if self._states and self._states[0].facts["digest"] != digest:
+            raise FileError(
+                f"The checkpoint {str(checkpoint.path)!r} is of a fit with other data or settings: "
+                "remove it to start anew, or name another."
+            )
+        self._written = monotonic()
+        self._latest: tuple[int, Any] | None = None
+
+    def begin_round(self, number: int, round_: Any) -> None:
+        """Restore the round's solver if the file has its state."""
+        self._collect()
+        if number < len(self._states):
+            state = self._states[number]
+            round_.solver.restore(state)
+            round_.n_done = int(state.facts["n_portions"])
+
+    def before_step(self) -> None:
+        """Nothing to do."""
+
+    def after_step(self, number: int, round_: Any) -> bool:
+        """Write the file if it is time to."""
+        self._latest = number, round_
+        if monotonic() - self._written >= self.checkpoint.every_seconds:
+            self._write()
+        return False
+
+    def close(self, *, is_over: bool) -> None:
+        """The fit has ended: remove the file, or where it was interrupted write it."""
+        if is_over:
+            self.checkpoint.path.unlink(missing_ok=True)
+        else:
+            self._write()
+
+    def _write(self) -> None:
+        self._collect()
+        write_states(self.checkpoint.path, self._states)
+        self._written = monotonic()
+
+    def _collect(self) -> None:
+        """Put the state of the present round behind those of the rounds before."""
+        if self._latest is None:
+            return
+        number, round_ = self._latest
+        arrays, facts = round_.solver.state()
+        state = State(arrays, {**facts, "digest": self.digest, "n_portions": round_.n_done})
+        self._states = [*self._states[:number], state]
+
+
+def fit_digest(estimator: Any, samples: Samples, examples: IndexArray | None) -> str:
+    """A digest of the settings and of all data: samples, labels and given examples."""
+    digest = hashlib.sha256(type(estimator).__name__.encode())
+    for name, value in sorted(estimator.get_params(deep=False).items()):
+        if name == "random_state" and not (value is None or isinstance(value, Integral)):
+            raise ValueError(
+                f"{type(estimator).__name__} can only go on from a checkpoint with a whole number "
+                f"as random_state, got {value!r}: pass one."
+            )
+        digest.update(f"{name}={value!r}".encode())
+        if isinstance(value, np.ndarray):
+            digest.update(np.ascontiguousarray(value).tobytes())
+    n = samples.shape[0]
+    for first, block in samples.blocks():
+        digest.update(f"{first}{block.shape}{block.dtype}".encode())
+        digest.update(np.ascontiguousarray(block).tobytes())
+    if len(samples.class_sizes):
+        digest.update(np.ascontiguousarray(samples.labels_of(np.arange(n))).tobytes())
+    if examples is not None:
+        digest.update(np.ascontiguousarray(examples).tobytes())
+    return digest.hexdigest()

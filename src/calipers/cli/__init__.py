@@ -1,0 +1,17 @@
+"""The command line: ``calipers.cli.main:main``.
+
+========================= ==========================================================
+module                    what it holds
+========================= ==========================================================
+options                   options that commands share, and types of arguments
+output                    consoles, remarks, JSON, pictures
+stopping                  how a command ends on Ctrl-C and SIGTERM
+learners                  metric learners by name, and how a command fits one
+fit, transform,           the commands for one's own data
+evaluate, inspect
+demo, fingerprint, paper  the commands about the paper
+main                      the parser, and the exit code of every command
+========================= ==========================================================
+
+The module of a command has ``add(commands)``, which is light: ``run`` imports what is heavy.
+"""

@@ -1,0 +1,141 @@
+"""``calipers inspect``: what a metric's file holds."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from calipers.cli.options import add_output, count
+from calipers.cli.output import write_json
+
+if TYPE_CHECKING:
+    from calipers.cli.options import Commands
+    from calipers.saved import SavedMetric
+
+_BAR = 30
+
+
+def add(commands: Commands) -> None:
+    """Register the command."""
+    inspect = commands.add_parser(
+        "inspect",
+        help="size, spectrum and features of a metric",
+        description="Show what a metric's file holds: what was chosen, size, rank, spectrum, the "
+        "features that matter most, and how it was learned.",
+    )
+    inspect.add_argument("metric", help="file of the metric, from 'calipers fit'")
+    inspect.add_argument(
+        "--top", type=count, default=10, metavar="N", help="lines of each list (default: 10)"
+    )
+    add_output(inspect)
+    inspect.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read and show."""
+    from calipers import load
+
+    metric = load(options.metric)
+    facts = _facts(metric, Path(options.metric).stat().st_size)
+    if options.json:
+        write_json(facts)
+        return 0
+    encoding = (sys.stdout.encoding or "ascii").lower()
+    block = "█" if encoding.startswith("utf") else "#"
+    sys.stdout.write("\n".join(_lines(options, facts, block)) + "\n")
+    return 0
+
+
+def _facts(metric: SavedMetric, n_bytes: int) -> dict[str, Any]:
+    """All that is shown, as plain values; what was selected comes first."""
+    from calipers.metric import feature_shares, spectrum
+
+    values = spectrum(metric.components_)
+    limit = values[0] * max(metric.components_.shape) * 2.2e-16
+    names = getattr(metric, "feature_names_in_", None)
+    shares = feature_shares(metric.components_, metric.feature_scale_)
+    order = (-shares).argsort(kind="stable").tolist()
+    return {
+        "chosen": metric.facts_.get("chosen_"),
+        "reason": metric.facts_.get("reason_"),
+        "learner": metric.learner_,
+        "written_by": metric.contents.written_by,
+        "bytes": n_bytes,
+        "features": metric.n_features_in_,
+        "components": metric.components_.shape[0],
+        "rank": int((values > limit).sum()),
+        "spectrum": values.tolist(),
+        "importances": {
+            f"feature {i + 1}" if names is None else str(names[i]): float(shares[i]) for i in order
+        },
+        "scaled": metric.feature_scale_ is not None,
+        "classes": metric.contents.classes,
+        "label": metric.label_,
+        "parameters": metric.contents.parameters,
+        "resolved": metric.contents.resolved,
+        "training": {
+            name: fact
+            for name, fact in metric.contents.facts.items()
+            if not isinstance(fact, list) and name not in ("chosen_", "reason_")
+        },
+        "notes": metric.notes_,
+    }
+
+
+def _lines(options: argparse.Namespace, facts: dict[str, Any], block: str) -> list[str]:
+    values, shares = facts["spectrum"], facts["importances"]
+    total, top = sum(values) or 1.0, options.top
+    chosen, reason = facts["chosen"], facts["reason"]
+    lines = [] if chosen is None else [_printable(str(reason or f"Chosen: {chosen}.")), ""]
+    lines += [
+        f"{options.metric}: {facts['learner']}, written by calipers {facts['written_by']}, "
+        f"{facts['bytes']:,} bytes",
+        f"{facts['features']} features to {facts['components']} components, rank {facts['rank']}",
+        "",
+        "Spectrum of M (share of the trace)",
+        *_bars([(f"{value:.3g}", value / total) for value in values], top, block),
+        "",
+        "Features that matter most (diagonal of M"
+        + (
+            " times variance)"
+            if facts["scaled"]
+            else "; their standard deviations are not in the file)"
+        ),
+        *_bars([(_printable(name), share) for name, share in shares.items()], top, block),
+        "",
+        "Training",
+    ]
+    classes = facts["classes"]
+    if classes is not None:
+        some = ", ".join(_printable(str(label)) for label in classes[:8])
+        lines.append(f"  {len(classes)} classes: {some}{', ...' if len(classes) > 8 else ''}")
+    lines += [
+        f"  {_printable(name)}: {_printable(str(v))}" for name, v in facts["training"].items()
+    ]
+    for group in ("parameters", "resolved"):
+        settings = ", ".join(f"{name}={value!r}" for name, value in facts[group].items())
+        lines += [f"  {group}: {_printable(settings)}"] if settings else []
+    lines += [f"  note: {_printable(note)}" for note in facts["notes"]]
+    return lines
+
+
+def _bars(shares: list[tuple[str, float]], top: int, block: str) -> list[str]:
+    width = max(len(name) for name, _ in shares[:top])
+    longest = max(share for _, share in shares) or 1.0
+    lines = [
+        f"  {name:>{width}}  {block * round(_BAR * share / longest):<{_BAR}} {100 * share:5.1f} %"
+        for name, share in shares[:top]
+    ]
+    if len(shares) > top:
+        rest = 100 * sum(share for _, share in shares[top:])
+        lines.append(f"  and {len(shares) - top} more with {rest:.1f} % together")
+    return lines
+
+
+def _printable(text: str) -> str:
+    """Text without control characters, which a foreign file could send to a terminal."""
+    encoding = sys.stdout.encoding or "ascii"
+    clean = "".join(sign if sign.isprintable() else "?" for sign in text)
+    return clean.encode(encoding, "replace").decode(encoding)

@@ -1,0 +1,180 @@
+"""Metric learners by name, and how a command fits one."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from calipers.cli.options import at_least_two, count, seed
+from calipers.cli.output import remark
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from calipers.arrays import FloatArray
+    from calipers.data.tables.table import Chosen
+
+LEARNERS = {
+    "cv": "MetricCV",
+    "euclidean": "Euclidean",
+    "scaled": "Scaled",
+    "within-class": "WithinClass",
+    "discriminant": "Discriminant",
+    "triplet-sgd": "TripletSGD",
+    "spml": "SPML",
+    "oasis": "OASIS",
+    "lego": "LEGO",
+    "itml": "ITML",
+    "lmnn": "LMNN",
+}
+"""Public classes by their name on the command line."""
+
+METHODS = ("all-pairs-sgd", "sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd")
+SLOW = "learning (compiles once)"  # shown when the first step takes long
+
+
+def add_learner(command: argparse.ArgumentParser) -> None:
+    """Add the options on what learns."""
+    command.add_argument(
+        "--learner",
+        choices=tuple(LEARNERS),
+        default="cv",
+        help="what learns the metric; cv selects a learner by cross-validation (default: cv)",
+    )
+    command.add_argument(
+        "--method",
+        choices=METHODS,
+        help="algorithm of --learner triplet-sgd (default: all-pairs-sgd)",
+    )
+    command.add_argument(
+        "--components", type=count, metavar="K", help="dimensions to keep (default: all)"
+    )
+    command.add_argument(
+        "--triplets",
+        type=count,
+        metavar="N",
+        help="triplets of a round, for learners that draw triplets (default: the learner's)",
+    )
+    command.add_argument(
+        "--standardize",
+        action="store_true",
+        help="divide features by their standard deviation first; the division becomes a part of "
+        "the metric",
+    )
+    command.add_argument("--seed", type=seed, default=0, help="random seed (default: %(default)s)")
+
+
+def add_folds(command: argparse.ArgumentParser) -> None:
+    """Add the options on how a learner is evaluated."""
+    command.add_argument(
+        "--folds", type=at_least_two, default=5, help="parts held out in turn (default: 5)"
+    )
+    command.add_argument(
+        "--neighbors", type=count, default=3, help="neighbours that vote (default: 3)"
+    )
+    command.add_argument(
+        "--at", type=count, default=10, help="k of precision and recall at k (default: 10)"
+    )
+
+
+def make(options: argparse.Namespace) -> Any:
+    """Return the estimator that the options ask for.
+
+    Raises
+    ------
+    FileError
+        An option has no meaning for the learner.
+    """
+    import calipers
+
+    learner = getattr(calipers, LEARNERS[options.learner])
+    accepted = inspect.signature(learner).parameters
+    parameters = {
+        "method": ("--method", options.method),
+        "n_components": ("--components", options.components),
+        "n_triplets": ("--triplets", options.triplets),
+        "random_state": ("", options.seed),
+    }
+    given: dict[str, Any] = {}
+    for name, (option, value) in parameters.items():
+        if name in accepted and value is not None:
+            given[name] = value
+        elif option and value is not None:
+            hint = ": add --learner triplet-sgd" if option == "--method" else ""
+            raise calipers.FileError(f"{option} is of no use to --learner {options.learner}{hint}.")
+    return learner(**given)
+
+
+def read_labelled(options: argparse.Namespace) -> Chosen:
+    """Read samples and labels; say on stderr which columns are left out.
+
+    Raises
+    ------
+    FileError
+        The data cannot be read, or have no labels.
+    """
+    from calipers.data import tables
+    from calipers.io import FileError
+
+    path = Path(options.data)
+    table = tables.read(path, kind=options.format, label=options.label, encoding=options.encoding)
+    chosen = table.choose(label=options.label, ignore=options.ignore)
+    if chosen.y is None:
+        raise FileError(f"{path} is read without labels: name their column with --label.")
+    if chosen.left_out and not options.quiet:
+        remark(f"Left out, not numbers: {', '.join(chosen.left_out)}.")
+    return chosen
+
+
+def feature_units(X: npt.NDArray[Any], *, standardize: bool) -> FloatArray:
+    """Return what each feature is divided by: its standard deviation, or 1 if it is constant."""
+    import numpy as np
+
+    from calipers.data.disk import DiskSamples
+    from calipers.memmap import column_std
+
+    if not standardize:
+        return np.ones(X.shape[1])
+    low, high = DiskSamples(X).limits()
+    deviations = column_std(X)  # of constants not quite 0, by rounding
+    return np.where((low < high) & (deviations > 0), deviations, 1.0)
+
+
+def learn(
+    estimator: Any, X: npt.NDArray[Any], y: npt.NDArray[Any], *, source: str, standardize: bool
+) -> list[str]:
+    """Fit the estimator; returns the warnings that came.
+
+    Raises
+    ------
+    FileError
+        The data cannot be learned from; the sentence is the estimator's.
+    """
+    import numpy as np
+
+    from calipers.io import FileError
+    from calipers.memmap import divided
+
+    units = feature_units(X, standardize=standardize)
+    if standardize:
+        X = divided(X, units)
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            estimator.fit(X, y)
+    except (ValueError, TypeError) as wrong:
+        raise FileError(f"{source}: {' '.join(str(wrong).split())}") from wrong
+    except MemoryError as wrong:
+        raise FileError(
+            f"{source}: {X.shape[0]:,} samples of {X.shape[1]:,} features need more memory than "
+            "there is: take fewer samples, or reduce the features first."
+        ) from wrong
+    if standardize:
+        estimator.components_ = estimator.components_ / units
+        if hasattr(estimator, "similarity_"):
+            estimator.similarity_ = estimator.similarity_ / np.outer(units, units)
+    users = [str(found.message) for found in caught if issubclass(found.category, UserWarning)]
+    return list(dict.fromkeys(users))

@@ -1,0 +1,97 @@
+"""The parser of all commands, and their exit codes.
+
+A command imports what is heavy when it runs, so that ``--help`` answers at once. A mistake of the
+user's ends in one sentence and exit code 2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from calipers import __version__
+from calipers.cli import demo, evaluate, fingerprint, fit, inspect, paper, transform
+from calipers.cli.output import OPTIONAL
+from calipers.cli.stopping import Terminated, terminable
+
+COMMANDS = (demo, fit, transform, evaluate, inspect, fingerprint, paper)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that answers a mistake with one sentence instead of the whole usage."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments without the program's name; by default those of the process.
+
+    Returns
+    -------
+    int
+        0 done, 1 the paper's numbers are not met, 2 a mistake of the user's, 130 or 143 stopped
+        by a signal.
+    """
+    parser = _parser()
+    options = parser.parse_args(argv)
+    if options.command is None:
+        parser.print_help()
+        return 0
+    from calipers.data.datasets import DatasetError
+    from calipers.io import FileError
+    from calipers.threads import n_threads
+
+    try:
+        n_threads()
+    except ValueError as mistake:  # a bad CALIPERS_NUM_THREADS is reported before any work
+        parser.error(str(mistake))
+    try:
+        with terminable():
+            code: int = options.run(options)
+    except BrokenPipeError:  # the reader of a pipe has left
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (DatasetError, FileError, OSError) as mistake:
+        sys.stderr.write(f"calipers: {mistake}\n")
+        return 2
+    except ImportError as missing:
+        if (missing.name or "").partition(".")[0] not in OPTIONAL:
+            raise
+        sys.stderr.write(f"calipers: {missing}\n")
+        return 2
+    except KeyboardInterrupt as stop:
+        sys.stderr.write("calipers: stopped before the end; no half-written file is left.\n")
+        return 143 if isinstance(stop, Terminated) else 130
+    return code
+
+
+def _parser() -> _Parser:
+    parser = _Parser(
+        prog="calipers",
+        description="Learn a distance from labelled samples, and run the experiments of Qian et "
+        "al. (2013).",
+        epilog="examples:\n"
+        "  calipers demo                                 table and picture in a minute\n"
+        "  calipers demo --json --quiet > rows.json      the same for a program\n"
+        "  calipers evaluate data.csv --label species    is a learned metric better?\n"
+        "  calipers fit data.csv --label species -o metric.safetensors\n"
+        "  calipers transform metric.safetensors data.csv -o images.csv\n"
+        "  calipers inspect metric.safetensors           what was learned\n"
+        "  calipers fingerprint --data-dir DIR --quick   our numbers beside the paper's\n"
+        "  calipers paper --data-dir DIR                 all its experiments, as a report\n",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"calipers {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for command in COMMANDS:
+        command.add(commands)
+    return parser

@@ -1,0 +1,107 @@
+"""Options that commands share, and the types of their arguments."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[Any]
+
+PICTURES = (".png", ".svg", ".pdf")
+
+
+def add_output(command: argparse.ArgumentParser) -> None:
+    """Add the options on how results are shown."""
+    command.add_argument(
+        "--json", action="store_true", help="write JSON to stdout, and nothing else"
+    )
+    command.add_argument("--quiet", action="store_true", help="show no progress bar and no remarks")
+
+
+def add_data(command: argparse.ArgumentParser, *, label_needed: bool) -> None:
+    """Add the options on which data to read."""
+    from_file = "LIBSVM and NPZ have labels of their own" if label_needed else "kept in the output"
+    command.add_argument(
+        "--label",
+        metavar="COLUMN",
+        help=f"column of labels: its name, or its position from 1, -1 for the last ({from_file})",
+    )
+    command.add_argument(
+        "--ignore",
+        metavar="COLUMN",
+        action="append",
+        default=[],
+        help="a column that is no feature, such as an ID; may be repeated",
+    )
+    command.add_argument(
+        "--format",
+        choices=("csv", "tsv", "parquet", "npy", "npz", "libsvm"),
+        help="format of the data (default: by the file's ending; CSV, TSV, LIBSVM also .gz, .bz2)",
+    )
+    command.add_argument(
+        "--encoding",
+        type=encoding,
+        metavar="NAME",
+        help="encoding of CSV and TSV, for example cp1252 (default: utf-8)",
+    )
+
+
+def check_apart(written: Path, **used: str | Path) -> None:
+    """Raise if a file to be written is one of the files that the command uses."""
+    from calipers.io import FileError
+
+    for what, path in used.items():
+        try:
+            is_same = os.path.realpath(written) == os.path.realpath(path)
+        except ValueError:  # no name of a file, which its reader will report
+            continue
+        if is_same:
+            raise FileError(
+                f"{str(written)!r} is the name of the {what}, too, which would be lost: name "
+                "another place."
+            )
+
+
+def picture(text: str) -> Path:
+    """Parse the name of a picture."""
+    path = Path(text)
+    if path.suffix.lower() not in PICTURES:
+        raise argparse.ArgumentTypeError(
+            f"the picture's name must end in {', '.join(PICTURES)}, got {text!r}"
+        )
+    return path
+
+
+def encoding(text: str) -> str:
+    """Parse the name of a text encoding."""
+    try:
+        "".encode(text)
+    except LookupError:
+        raise argparse.ArgumentTypeError(
+            f"must be an encoding that Python knows, such as utf-8 or cp1252, got {text!r}"
+        ) from None
+    return text
+
+
+def seed(text: str) -> int:
+    """Parse a random seed."""
+    if not text.isdecimal() or int(text) >= 2**32:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 0 to 2^32 - 1, got {text!r}")
+    return int(text)
+
+
+def count(text: str) -> int:
+    """Parse a whole number of at least 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, got {text!r}")
+    return int(text)
+
+
+def at_least_two(text: str) -> int:
+    """Parse a whole number of at least 2."""
+    if not text.isdecimal() or int(text) < 2:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 2, got {text!r}")
+    return int(text)

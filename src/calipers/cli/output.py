@@ -1,0 +1,69 @@
+"""How commands show results: consoles, remarks, JSON and pictures.
+
+rich draws tables and bars and is the extra ``cli``; matplotlib draws pictures and is the extra
+``plot``. A command that needs one of them asks for it before it does any work.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from rich.console import Console
+
+OPTIONAL = ("rich", "matplotlib")
+"""Packages whose absence is reported in one sentence."""
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Open a console; one that is no terminal is wide enough for every table.
+
+    Raises
+    ------
+    ImportError
+        rich is not installed; the sentence says how to install it.
+    """
+    try:
+        from rich.console import Console
+    except ImportError as missing:
+        raise ImportError(
+            "The command line needs rich: pip install 'calipers[cli]'.", name="rich"
+        ) from missing
+    opened = Console(stderr=stderr)
+    return opened if opened.is_terminal else Console(stderr=stderr, width=110)
+
+
+def say(text: str) -> None:
+    """Print a sentence to stdout as it is."""
+    sys.stdout.write(f"{text}\n")
+
+
+def remark(text: str) -> None:
+    """Print a sentence to stderr."""
+    sys.stderr.write(f"{text}\n")
+
+
+def write_json(value: object) -> None:
+    """Print a value for other programs."""
+    sys.stdout.write(json.dumps(value, indent=2) + "\n")
+
+
+def check_picture(path: Path) -> None:
+    """Raise, before any work is done, if no picture can be drawn or written."""
+    from calipers.io import check_writable
+    from calipers.plot import figure_class
+
+    figure_class()
+    check_writable(path)
+
+
+def write_picture(figure: Figure, path: Path) -> None:
+    """Write a picture completely or not at all."""
+    from calipers.io import atomic_write
+
+    with atomic_write(path) as stream:
+        figure.savefig(stream, format=path.suffix[1:].lower())

@@ -1,0 +1,78 @@
+"""How a command ends on Ctrl-C and SIGTERM.
+
+A handler of signals raises wherever the program happens to be. Where that is a callback of the
+interpreter (of a weak reference, of a garbage collection) the exception is reported as ignored
+and the program goes on, so the signal is sent again until its exception gets through.
+"""
+
+from __future__ import annotations
+
+import _thread
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM came: drafts are removed and locks released as after Ctrl-C."""
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    raise Terminated
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Ctrl-C ends the whole command, not only the fit under way."""
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def _resent() -> Iterator[None]:
+    """Send a signal again whose exception the interpreter ignored, while this is open."""
+    original = sys.unraisablehook
+
+    def again(ignored: sys.UnraisableHookArgs) -> None:
+        if not isinstance(ignored.exc_value, KeyboardInterrupt):
+            original(ignored)
+            return
+        number = signal.SIGTERM if isinstance(ignored.exc_value, Terminated) else signal.SIGINT
+        later = threading.Timer(0.01, _thread.interrupt_main, (number,))
+        later.daemon = True
+        later.start()
+
+    sys.unraisablehook = again
+    try:
+        yield
+    finally:
+        sys.unraisablehook = original
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Let SIGTERM end the work as Ctrl-C does, while this is open."""
+    if threading.current_thread() is not threading.main_thread():  # only it may set handlers
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _terminate), signal.signal(signal.SIGINT, _interrupt)
+    try:
+        with _resent():
+            yield
+    finally:
+        signal.signal(signal.SIGTERM, before[0])
+        signal.signal(signal.SIGINT, before[1])
+
+
+@contextmanager
+def with_the_metric_so_far() -> Iterator[None]:
+    """Let Ctrl-C end a fit with the metric it has by then, while this is open."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # the one that fits look for
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

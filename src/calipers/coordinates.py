@@ -1,0 +1,133 @@
+"""The coordinates that rounds of learning take place in, and the way back to X."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from calipers.arrays import FloatArray
+from calipers.data.samples import MemorySamples, Samples
+from calipers.init import (
+    MOMENT_SAMPLES,
+    Init,
+    LinearMap,
+    class_centered,
+    evenly_spaced,
+    initial_map,
+    product,
+    whitening,
+)
+from calipers.metric import factor, principal_order
+from calipers.threads import single_threaded_blas
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """An initial metric, the span of few samples, and what rounds have learned so far.
+
+    Samples fewer than their features span few directions, and no step of a solver leaves their
+    span: learning takes place in an orthonormal basis of it, and outside the metric is a multiple
+    of the initial one.
+    """
+
+    init: LinearMap
+    basis: FloatArray | None = None  # (d, r) with orthonormal columns
+    learned: FloatArray | None = None  # (r, r)
+    outside: float = 1.0  # the metric outside the basis
+
+    @classmethod
+    def of(cls, init: Init, samples: Samples) -> tuple[Coordinates, Samples]:
+        """Coordinates of an initial metric, and the samples in them."""
+        n, d = samples.shape
+        if n >= d:
+            linear = initial_map(init, samples)
+            return cls(linear), samples if linear.matrix is None else samples.transformed(linear)
+        whitened = isinstance(init, str) and init == "within-class"
+        return cls._of_few(initial_map("scaled" if whitened else init, samples), samples, whitened)
+
+    @classmethod
+    @single_threaded_blas()
+    def _of_few(
+        cls, linear: LinearMap, samples: Samples, whitened: bool
+    ) -> tuple[Coordinates, Samples]:
+        """The same in the span of the samples, whitened within classes there if that is asked."""
+        indices = np.arange(samples.shape[0])
+        labels = samples.labels_of(indices) if len(samples.class_sizes) else None
+        X = linear(samples.take(indices).astype(np.float64))
+        basis = span_basis(X)
+        Z = product(X, basis.T)
+        if not whitened or labels is None:
+            return cls(linear, basis), MemorySamples(Z, labels)
+        roots, outside = whitening(class_centered(Z, labels), n_features=X.shape[1])
+        return cls(linear, basis, roots, outside**2), MemorySamples(product(Z, roots), labels)
+
+    def __call__(self, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Samples of X in these coordinates."""
+        mapped = self.init(X)
+        for L in (None if self.basis is None else self.basis.T, self.learned):
+            if L is not None:
+                mapped = product(mapped, L)
+        return mapped
+
+    def then(self, M: FloatArray, unit: float) -> tuple[Coordinates, LinearMap]:
+        """Coordinates under a metric M learned in these, and the map from these to them.
+
+        ``unit`` is the first iterate's diagonal, which M has outside the basis.
+        """
+        L = factor(M)
+        learned = L if self.learned is None else L @ self.learned
+        return replace(self, learned=learned, outside=unit * self.outside), LinearMap(L)
+
+    @single_threaded_blas()
+    def components(
+        self, M: FloatArray, unit: float, samples: Samples, n_components: int | None = None
+    ) -> FloatArray:
+        """L of the metric of X that is M here, rows by falling variance of the samples.
+
+        ``samples`` are in these coordinates.
+        """
+        L = self._from_basis(principal_order(factor(M), sample_covariance(samples)))
+        if self.basis is not None:
+            L = np.vstack([L, np.sqrt(unit * self.outside) * _complement(self.basis)])
+        return self.init.then(L[:n_components])
+
+    @single_threaded_blas()
+    def low_rank_components(self, L: FloatArray, samples: Samples) -> FloatArray:
+        """The rows of L, a factor in these coordinates, for X and in the same order."""
+        return self.init.then(self._from_basis(principal_order(L, sample_covariance(samples))))
+
+    def _from_basis(self, L: FloatArray) -> FloatArray:
+        for earlier in (self.learned, None if self.basis is None else self.basis.T):
+            if earlier is not None:
+                L = np.asarray(L @ earlier)
+        return L
+
+
+def sample_covariance(samples: Samples) -> FloatArray:
+    """Covariance of the samples, in units of their largest deviation: its square may overflow."""
+    X = samples.take(evenly_spaced(samples.shape[0], MOMENT_SAMPLES)).astype(np.float64)
+    X -= X.mean(axis=0)
+    X /= float(np.abs(X).max()) or 1.0
+    return np.asarray(X.T @ X / len(X))
+
+
+@single_threaded_blas()
+def span_basis(X: FloatArray) -> FloatArray:
+    """Orthonormal columns, as many as samples, that span the differences of the samples.
+
+    >>> np.abs(span_basis(np.array([[1.0, 0.0, 5.0], [1.0, 2.0, 5.0]]))[:, 0])
+    array([0., 1., 0.])
+    """
+    centered = X - X.mean(axis=0)
+    largest = np.abs(centered).max()
+    return np.asarray(np.linalg.qr((centered / largest if largest > 0.0 else centered).T)[0])
+
+
+def _complement(basis: FloatArray) -> FloatArray:
+    """Orthonormal rows, orthogonal to the columns of a basis."""
+    r = basis.shape[1]
+    whole = np.linalg.qr(basis, mode="complete")[0]
+    return np.asarray(whole[:, r:].T)

@@ -1,0 +1,188 @@
+"""Labelled samples, in memory, in a file or on a cluster: one protocol.
+
+Triplet drawing and learning ask only what :class:`Samples` answers. All answers are exact:
+none depends on where the samples are, or in which blocks they are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol, Self, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from calipers.arrays import IndexArray
+from calipers.memmap import blocks_of
+from calipers.neighbors.search import nearest_same_and_other
+
+SampleMap: TypeAlias = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
+"""Maps an array of samples; the image of a sample must not depend on the other samples."""
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The composition of two maps; unlike a lambda it can be pickled."""
+
+    first: SampleMap
+    second: SampleMap
+
+    def __call__(self, samples: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return ``second(first(samples))``."""
+        return self.second(self.first(samples))
+
+
+def chained(first: SampleMap | None, second: SampleMap) -> SampleMap:
+    """Return ``second`` after ``first``, or ``second`` alone if ``first`` is None."""
+    if first is None:
+        return second
+    return Chain(first, second)
+
+
+class Samples(Protocol):
+    """Samples of shape (n, d) in float64 or float32, with class codes 0 .. C-1 if labelled."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of samples and of features."""
+        ...
+
+    @property
+    def class_sizes(self) -> IndexArray:
+        """The number of samples of each class; empty for unlabelled samples."""
+        ...
+
+    @property
+    def singletons(self) -> IndexArray:
+        """Ascending indices of the samples that are alone in their class."""
+        ...
+
+    def limits(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Return the minimum and the maximum of each feature."""
+        ...
+
+    def blocks(self) -> Iterator[tuple[int, npt.NDArray[Any]]]:
+        """Yield (first index, samples) of successive blocks that cover all samples once.
+
+        The limits of the blocks are those of :func:`calipers.memmap.block_limits` for every
+        kind of samples, so that sums over blocks agree to the last bit.
+        """
+        ...
+
+    def take(self, indices: IndexArray) -> npt.NDArray[Any]:
+        """Return the samples at these indices, in this order."""
+        ...
+
+    def labels_of(self, indices: IndexArray) -> IndexArray:
+        """Return the class codes of the samples at these indices, in this order."""
+        ...
+
+    def nearest(
+        self, anchors: IndexArray, *, n_same: int, n_other: int
+    ) -> tuple[IndexArray, IndexArray]:
+        """Search neighbours as :func:`~calipers.neighbors.search.nearest_same_and_other`."""
+        ...
+
+    def local(self, examples: IndexArray, *, n_columns: int) -> tuple[npt.NDArray[Any], IndexArray]:
+        """Return an array that holds the samples of all examples, and the examples re-indexed.
+
+        The first ``n_columns`` columns of ``examples`` are indices of samples. In the returned
+        examples they index the returned array.
+        """
+        ...
+
+    def transformed(self, sample_map: SampleMap) -> Self:
+        """Return the images of the samples, with the same indices and classes."""
+        ...
+
+
+class MemorySamples:
+    """Samples in an array.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Samples.
+    labels : array of shape (n,), optional
+        Class codes 0 .. C-1.
+
+    Examples
+    --------
+    >>> samples = MemorySamples(np.array([[0.0], [1.0], [5.0]]), np.array([0, 0, 1]))
+    >>> samples.class_sizes, samples.singletons
+    (array([2, 1]), array([2]))
+    >>> sum(block.sum(axis=0) for _, block in samples.blocks())
+    array([6.])
+    """
+
+    def __init__(self, X: npt.NDArray[Any], labels: IndexArray | None = None) -> None:
+        self.X = X
+        self.labels = np.empty(0, dtype=np.intp) if labels is None else labels
+        self.class_sizes: IndexArray = np.bincount(self.labels)
+        self.singletons: IndexArray = np.flatnonzero(self.class_sizes[self.labels] == 1)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of samples and of features."""
+        return self.X.shape[0], self.X.shape[1]
+
+    def limits(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Return the minimum and the maximum of each feature."""
+        return self.X.min(axis=0), self.X.max(axis=0)
+
+    def blocks(self) -> Iterator[tuple[int, npt.NDArray[Any]]]:
+        """Yield (first index, view) of successive blocks."""
+        return blocks_of(self.X)
+
+    def take(self, indices: IndexArray) -> npt.NDArray[Any]:
+        """Return the samples at these indices, in this order."""
+        taken: npt.NDArray[Any] = self.X[indices]
+        return taken
+
+    def labels_of(self, indices: IndexArray) -> IndexArray:
+        """Return the class codes of the samples at these indices, in this order."""
+        return self.labels[indices]
+
+    def nearest(
+        self, anchors: IndexArray, *, n_same: int, n_other: int
+    ) -> tuple[IndexArray, IndexArray]:
+        """Search neighbours as :func:`~calipers.neighbors.search.nearest_same_and_other`."""
+        return nearest_same_and_other(self.X, self.labels, anchors, n_same=n_same, n_other=n_other)
+
+    def local(self, examples: IndexArray, *, n_columns: int) -> tuple[npt.NDArray[Any], IndexArray]:
+        """Return all samples, and the examples unchanged."""
+        return self.X, examples
+
+    def transformed(self, sample_map: SampleMap) -> MemorySamples:
+        """Return the images of the samples, with the same indices and classes."""
+        return MemorySamples(sample_map(self.X), self.labels)
+
+
+def anchor_indices(samples: Samples, places: IndexArray) -> IndexArray:
+    """Return the indices of anchors by their places among all possible anchors.
+
+    A sample can be an anchor if its class has another member.
+
+    >>> samples = MemorySamples(np.zeros((5, 1)), np.array([0, 1, 0, 2, 0]))
+    >>> anchor_indices(samples, np.arange(count_anchors(samples)))
+    array([0, 2, 4])
+    """
+    singletons = samples.singletons
+    skipped = np.searchsorted(singletons - np.arange(len(singletons)), places, side="right")
+    return np.asarray(places + skipped, dtype=np.intp)
+
+
+def count_anchors(samples: Samples) -> int:
+    """Return the number of samples whose class has another member."""
+    return samples.shape[0] - len(samples.singletons)
+
+
+def gathered(
+    samples: Samples, examples: IndexArray, n_columns: int
+) -> tuple[npt.NDArray[Any], IndexArray]:
+    """Take each sample of the examples once, and re-index the examples; see `Samples.local`."""
+    indices, places = np.unique(examples[:, :n_columns], return_inverse=True)
+    local = examples.copy()
+    local[:, :n_columns] = places.reshape(len(examples), n_columns)
+    return samples.take(indices), local

@@ -1,0 +1,19 @@
+"""A user's own data from a file: rows, names of columns and labels.
+
+Map of this package, in reading order:
+
+- `table`: columns as they were read, and how rows and labels are chosen among them;
+- `packed`: the plain content of a packed file;
+- `text`: CSV and TSV, with the standard library alone;
+- `arrays`: NPY and NPZ;
+- `columnar`: Parquet, by pyarrow;
+- `sparse`: LIBSVM (svmlight) texts;
+- `read`: which of them a file is;
+- `written`: mapped rows as CSV, TSV, NPY, NPZ or Parquet.
+"""
+
+from calipers.data.tables.read import FORMATS, read
+from calipers.data.tables.table import Column, Table
+from calipers.data.tables.written import check_output, write
+
+__all__ = ["FORMATS", "Column", "Table", "check_output", "read", "write"]

@@ -1,0 +1,107 @@
+"""NPY and NPZ: arrays without pickles; an NPY is mapped, not read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from calipers.data.tables.packed import check_growth
+from calipers.data.tables.table import Table
+from calipers.io import FileError
+from calipers.io.errors import reason
+
+
+def read_npy(path: Path, *, label: str | None = None) -> Table:
+    """Map the matrix in an NPY file; ``label`` may name another with the labels."""
+    matrix = _checked_matrix(path, _load(path), "the array")
+    if label is None or not label.lower().endswith(".npy"):
+        return Table(str(path), named=False, matrix=matrix)
+    return Table(
+        str(path),
+        named=False,
+        matrix=matrix,
+        labels=_checked_labels(label, _load(Path(label)), matrix),
+    )
+
+
+def read_npz(path: Path, *, label: str | None = None) -> Table:
+    """Read the arrays X and y (or those of the only matrix, and of the name ``label``)."""
+    try:
+        with path.open("rb") as stream:
+            archive = np.load(stream, allow_pickle=False)
+            if isinstance(archive, np.ndarray):
+                raise FileError(f"{path} holds one array, it is an NPY file: rename it to .npy.")
+            check_growth(path, sum(part.file_size for part in archive.zip.infolist()))
+            arrays = {name: archive[name] for name in archive.files}
+    except FileError:
+        raise
+    except Exception as wrong:  # whatever the parsers of headers and archives raise
+        raise _broken(path, wrong) from wrong
+    name = _name_of_matrix(path, arrays)
+    matrix = _checked_matrix(path, arrays[name], name)
+    asked = "y" if label is None else label
+    if asked not in arrays:
+        return Table(str(path), named=False, matrix=matrix)
+    labels = _checked_labels(f"{path}[{asked}]", arrays[asked], matrix)
+    return Table(str(path), named=False, matrix=matrix, labels=labels)
+
+
+def _load(path: Path) -> npt.NDArray[Any]:
+    try:
+        loaded = np.load(path, mmap_mode="r", allow_pickle=False)
+    except Exception as wrong:  # whatever the parsers of headers and archives raise
+        raise _broken(path, wrong) from wrong
+    if not isinstance(loaded, np.ndarray):
+        loaded.close()
+        raise FileError(f"{path} is an NPZ archive: rename it to .npz.")
+    return loaded
+
+
+def _broken(path: Path, wrong: BaseException) -> FileError:
+    told = reason(wrong)
+    if "pickle" in told:  # numpy goes on to say how to run what may be in there
+        told = "it holds something else than numbers"
+    return FileError(
+        f"Cannot read {str(path)!r} ({told}): give arrays of numbers as np.save or "
+        "np.savez write them."
+    )
+
+
+def _name_of_matrix(path: Path, arrays: dict[str, npt.NDArray[Any]]) -> str:
+    if "X" in arrays:
+        return "X"
+    matrices = [name for name, array in arrays.items() if array.ndim == 2]
+    if len(matrices) == 1:
+        return matrices[0]
+    raise FileError(
+        f"{path} has no array 'X', only {', '.join(arrays) or 'nothing'}: save it with "
+        "np.savez(path, X=X, y=y)."
+    )
+
+
+def _checked_matrix(path: Path, array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
+    if array.ndim != 2 or array.dtype.kind not in "biuf" or 0 in array.shape:
+        raise FileError(
+            f"{path} has {name} of shape {array.shape} and type {array.dtype}: give numbers in "
+            "rows and columns, at least one of each."
+        )
+    if isinstance(array, np.memmap) or (array.dtype.kind == "f" and array.dtype.itemsize in (4, 8)):
+        return array  # what is mapped is converted where it is read
+    return array.astype(np.float64)
+
+
+def _checked_labels(
+    source: str, labels: npt.NDArray[Any], matrix: npt.NDArray[Any]
+) -> npt.NDArray[Any]:
+    if labels.shape != (len(matrix),) or labels.dtype.kind not in "biufU":
+        raise FileError(
+            f"{source} has labels of shape {labels.shape} and type {labels.dtype}: give one "
+            f"number or text for each of the {len(matrix)} rows."
+        )
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        row = int((~np.isfinite(labels)).argmax())
+        raise FileError(f"{source} has no label in row {row + 1}: fill or remove such rows.")
+    return labels

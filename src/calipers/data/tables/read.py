@@ -1,0 +1,92 @@
+"""Which format a file has, and its reader."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from calipers.data.tables.packed import PACKINGS, plain_suffix
+from calipers.data.tables.table import Table
+from calipers.io import FileError
+
+FORMATS = ("csv", "tsv", "parquet", "npy", "npz", "libsvm")
+"""Names for ``--format``."""
+
+_BY_SUFFIX = {
+    ".csv": "csv",
+    ".txt": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".npy": "npy",
+    ".npz": "npz",
+    ".libsvm": "libsvm",
+    ".svm": "libsvm",
+    ".svmlight": "libsvm",
+}
+_PACKED_TOO = ("csv", "tsv", "libsvm")
+
+
+def read(
+    path: Path,
+    *,
+    kind: str | None = None,
+    label: str | None = None,
+    encoding: str | None = None,
+) -> Table:
+    """Read a file of data.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    kind : str, optional
+        One of `FORMATS`; by default told by the ending of the name.
+    label : str, optional
+        What the user calls the labels, which may be an array of its own.
+    encoding : str, optional
+        How characters of CSV and TSV are coded; by default UTF-8.
+
+    Raises
+    ------
+    FileError
+        The file cannot be read; one sentence says why and what to do.
+    """
+    kind = kind or format_of(path)
+    if not path.is_file():
+        what = "is not a file" if path.exists() else "does not exist"
+        raise FileError(f"{str(path)!r} {what}: give the name of a data file.")
+    if path.suffix.lower() in PACKINGS and kind not in _PACKED_TOO:
+        raise FileError(f"{path} is packed, which {kind} cannot be read from: unpack it first.")
+    if encoding is not None and kind not in ("csv", "tsv"):
+        raise FileError(
+            f"{path} is read as {kind}, to which --encoding is of no use: leave it out."
+        )
+    if kind in ("csv", "tsv"):
+        from calipers.data.tables.text import read_text
+
+        separator = "\t" if kind == "tsv" else None
+        return read_text(path, separator=separator, label=label, encoding=encoding)
+    if kind == "parquet":
+        from calipers.data.tables.columnar import read_parquet
+        from calipers.data.tables.streamed import streamed_parquet
+
+        return streamed_parquet(path) or read_parquet(path)
+    if kind == "libsvm":
+        from calipers.data.tables.sparse import read_svmlight
+
+        return read_svmlight(path)
+    from calipers.data.tables.arrays import read_npy, read_npz
+
+    return (read_npy if kind == "npy" else read_npz)(path, label=label)
+
+
+def format_of(path: Path) -> str:
+    """Return the format that the ending of a name tells of."""
+    suffix = plain_suffix(path)
+    if suffix not in _BY_SUFFIX:
+        raise FileError(
+            f"The ending of {str(path)!r} names no format: end it in one of "
+            f"{', '.join(_BY_SUFFIX)} (or a text also in {', '.join(PACKINGS)}), or give --format."
+        )
+    return _BY_SUFFIX[suffix]

@@ -1,0 +1,246 @@
+"""Columns as they were read, and how rows and labels are chosen among them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from calipers.io import FileError
+from calipers.memmap import blocks_of
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: numbers, or the reason why it is none.
+
+    Attributes
+    ----------
+    name : str
+        Its name, or "column 3" where columns have none.
+    values : ndarray of shape (n_rows,)
+        Numbers; or texts, where it is no column of numbers (none of them if it is not the
+        label either: free text may be long).
+    text : str
+        What was found in place of a number, and where; empty for a column of numbers.
+    gap : str
+        Where the first value is missing or not finite, and what is there; empty if nowhere.
+    """
+
+    name: str
+    values: npt.NDArray[Any]
+    text: str = ""
+    gap: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A file as columns, or as a matrix with labels beside it.
+
+    Attributes
+    ----------
+    source : str
+        Name of the file, for messages.
+    columns : list of Column
+        Columns; empty where the file holds a matrix.
+    named : bool
+        Whether the file names its columns.
+    matrix : ndarray of shape (n_rows, n_features) or None
+        Rows, where the file holds a matrix.
+    labels : ndarray of shape (n_rows,) or None
+        Labels, where the file has them beside the matrix.
+    """
+
+    source: str
+    columns: list[Column] = field(default_factory=list)
+    named: bool = True
+    matrix: npt.NDArray[Any] | None = None
+    labels: npt.NDArray[Any] | None = None
+
+    def choose(
+        self,
+        *,
+        label: str | None = None,
+        features: Sequence[str] | None = None,
+        ignore: Sequence[str] = (),
+    ) -> Chosen:
+        """Choose the labels and the rows.
+
+        Parameters
+        ----------
+        label : str, optional
+            Name of the column of labels, or its position from 1; -1 is the last.
+        features : sequence of str, optional
+            Names of the columns to take, in this order; by default all columns of numbers.
+        ignore : sequence of str
+            Columns, by name or position, to leave out.
+
+        Raises
+        ------
+        FileError
+            A column is not there, has gaps, or no column of numbers is left.
+        """
+        if self.matrix is not None:
+            return self._from_matrix(label, ignore)
+        left_out = {self._position(name, "--ignore") for name in ignore}
+        at = None if label is None else self._position(label, "--label")
+        if features is not None and self.named:
+            taken = [self._position(name, "a feature of the metric") for name in features]
+        else:
+            taken = [i for i in range(len(self.columns)) if i != at and i not in left_out]
+        chosen = [self.columns[i] for i in taken if not self.columns[i].text]
+        texts = [self.columns[i] for i in taken if self.columns[i].text]
+        self._check(chosen, texts, must_have_all=features is not None and self.named)
+        X = self._stack(chosen)
+        y = None if at is None else self._label_values(self.columns[at])
+        return Chosen(
+            X=X,
+            names=[column.name for column in chosen] if self.named else None,
+            y=y,
+            label=None if at is None or not self.named else self.columns[at].name,
+            left_out=[f"{column.name} ({column.text})" for column in texts],
+        )
+
+    def has(self, label: str) -> bool:
+        """Whether there is a column of that very name."""
+        return self.named and any(column.name == label for column in self.columns)
+
+    def _position(self, asked: str, what: str) -> int:
+        names = [column.name for column in self.columns]
+        position = position_of(asked, names)
+        if position is not None:
+            return position
+        close = get_close_matches(asked, names, n=1, cutoff=0.4)
+        hint = f"; did you mean {close[0]!r}?" if close else "."
+        shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+        raise FileError(
+            f"{self.source} has no column {asked!r} ({what}): give one of {shown}, or a position "
+            f"from 1 to {len(names)}{hint}"
+        )
+
+    def _check(self, chosen: list[Column], texts: list[Column], *, must_have_all: bool) -> None:
+        if texts and must_have_all:
+            raise FileError(
+                f"{self.source} has {texts[0].text} in the column {texts[0].name!r}, of which the "
+                "metric needs numbers: correct the file."
+            )
+        if not chosen:
+            found = ", ".join(f"{column.name!r} ({column.text})" for column in texts[:5])
+            raise FileError(
+                f"{self.source} has no column of numbers to learn from, only "
+                f"{found or 'the label'}: give columns of numbers with a decimal point."
+            )
+        for column in chosen:
+            if column.gap:
+                raise FileError(
+                    f"{self.source} has {column.gap} in the column {column.name!r}, where a finite "
+                    "number is needed: fill or remove such rows first, or leave the column out "
+                    "with --ignore."
+                )
+
+    def _stack(self, columns: list[Column]) -> npt.NDArray[Any]:
+        return np.column_stack([column.values for column in columns])
+
+    def _label_values(self, column: Column) -> npt.NDArray[Any]:
+        if column.gap:
+            raise FileError(
+                f"{self.source} has {column.gap} in the column {column.name!r} of labels: fill or "
+                "remove such rows first."
+            )
+        return _as_labels(column.values)
+
+    def _from_matrix(self, label: str | None, ignore: Sequence[str]) -> Chosen:
+        matrix, labels = self.matrix, self.labels
+        assert matrix is not None
+        d = matrix.shape[1]
+        kept = np.ones(d, dtype=bool)
+        for name in ignore:
+            kept[self._matrix_position(name, "--ignore")] = False
+        if label is not None and labels is None:
+            at = self._matrix_position(label, "--label")
+            labels = np.concatenate([np.array(block[:, at]) for _, block in blocks_of(matrix)])
+            kept[at] = False
+            if not np.isfinite(labels).all():
+                raise FileError(f"{self.source} has labels that are not finite: correct them.")
+        if not kept.any():
+            raise FileError(f"{self.source} has no column beside the label: give more columns.")
+        X = matrix[:, _as_slice(kept)]
+        bad = first_gap(X)
+        if bad is not None:
+            row, column = bad
+            raise FileError(
+                f"{self.source} has {float(X[row, column])} in row {row + 1}, column "
+                f"{int(np.flatnonzero(kept)[column]) + 1}, where a finite number is needed: fill "
+                "or remove such rows first."
+            )
+        return Chosen(X=X, y=None if labels is None else _as_labels(np.asarray(labels)))
+
+    def _matrix_position(self, asked: str, what: str) -> int:
+        assert self.matrix is not None
+        d = self.matrix.shape[1]
+        position = position_of(asked, [""] * d)
+        if position is None:
+            raise FileError(
+                f"{self.source} has no column {asked!r} ({what}): its {d} columns have no names, "
+                f"give a position from 1 to {d}, or -1 for the last."
+            )
+        return position
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Rows to learn from or to map, and their labels if there are any."""
+
+    X: npt.NDArray[Any]
+    names: list[str] | None = None
+    y: npt.NDArray[Any] | None = None
+    label: str | None = None
+    left_out: list[str] = field(default_factory=list)
+
+
+def first_gap(X: npt.NDArray[Any]) -> tuple[int, int] | None:
+    """Row and column of the first value that is not finite, a block of rows at a time."""
+    if X.dtype.kind != "f":
+        return None
+    for first, block in blocks_of(X):
+        bad = ~np.isfinite(block)
+        if bad.any():
+            row, column = divmod(int(bad.argmax()), X.shape[1])
+            return first + row, column
+    return None
+
+
+def _as_slice(kept: npt.NDArray[np.bool_]) -> slice | npt.NDArray[np.bool_]:
+    """Columns that lie side by side as a slice, which copies nothing of a mapped file."""
+    first, last = int(kept.argmax()), len(kept) - int(kept[::-1].argmax())
+    return slice(first, last) if kept[first:last].all() else kept
+
+
+def _as_labels(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Labels as they are; whole numbers that were read as floats are whole again."""
+    if values.dtype.kind != "f" or not np.abs(values).max(initial=0) < 2**53:
+        return values
+    return values.astype(np.int64) if (values == np.rint(values)).all() else values
+
+
+def position_of(asked: str, names: Sequence[str]) -> int | None:
+    """Return the index of the column of that name or position, or None.
+
+    Examples
+    --------
+    >>> [position_of(asked, ["a", "b", "c"]) for asked in ("b", "1", "-1", "0", "d")]
+    [1, 0, 2, None, None]
+    """
+    if asked in names:
+        return names.index(asked)
+    try:
+        position = int(asked)
+    except ValueError:
+        return None
+    if not 1 <= abs(position) <= len(names):
+        return None
+    return position - 1 if position > 0 else len(names) + position

@@ -1,0 +1,74 @@
+"""Mapped rows as a file: CSV, TSV, NPY, NPZ or Parquet."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from calipers.data.tables.columnar import parquet
+from calipers.io import FileError, atomic_write, check_writable
+
+OUTPUTS = (".csv", ".tsv", ".npy", ".npz", ".parquet")
+_BLOCK = 4096
+
+
+def check_output(path: Path) -> None:
+    """Raise `FileError`, before any work is done, if rows cannot be written there."""
+    if path.suffix.lower() not in OUTPUTS:
+        raise FileError(f"The output must end in {', '.join(OUTPUTS)}, got {str(path)!r}.")
+    if path.suffix.lower() == ".parquet":
+        parquet()
+    check_writable(path)
+
+
+def write(
+    path: Path,
+    X: npt.NDArray[Any],
+    names: list[str],
+    *,
+    y: npt.NDArray[Any] | None = None,
+    label: str = "label",
+) -> None:
+    """Write rows, and their labels in a column in front; an NPY holds the rows only."""
+    suffix = path.suffix.lower()
+    with atomic_write(path) as stream:
+        if suffix == ".npy":
+            np.save(stream, X, allow_pickle=False)
+        elif suffix == ".npz":
+            arrays: dict[str, Any] = {"X": X} if y is None else {"X": X, "y": y}
+            np.savez(stream, **arrays)
+        elif suffix == ".parquet":
+            import pyarrow as pa
+
+            columns = {} if y is None else {label: pa.array(y.tolist())}
+            columns |= {name: pa.array(X[:, i]) for i, name in enumerate(names)}
+            parquet().write_table(pa.table(columns), stream)
+        else:
+            separator = "," if suffix == ".csv" else "\t"
+            _write_text(stream, X, names, separator, y, label)
+
+
+def _write_text(
+    stream: IO[bytes],
+    X: npt.NDArray[Any],
+    names: list[str],
+    separator: str,
+    y: npt.NDArray[Any] | None,
+    label: str,
+) -> None:
+    text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
+    writer = csv.writer(text, delimiter=separator, lineterminator="\n")
+    writer.writerow(names if y is None else [label, *names])
+    for start in range(0, len(X), _BLOCK):
+        rows = X[start : start + _BLOCK].tolist()
+        if y is not None:
+            labels = y[start : start + _BLOCK].tolist()
+            rows = [[name, *row] for name, row in zip(labels, rows, strict=True)]
+        writer.writerows(rows)
+    text.flush()
+    text.detach()

@@ -1,0 +1,86 @@
+"""WithinClass: the inverse of the covariance within classes."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval
+
+from calipers import validation
+from calipers.coordinates import Coordinates
+from calipers.metric import MahalanobisMixin
+from calipers.validation import given_labeled
+
+
+class WithinClass(MahalanobisMixin):
+    """Mahalanobis distance of the covariance within classes: M is its inverse.
+
+    Differences that are common within a class count little. The covariance is that of scaled
+    features, shrunk toward a multiple of the identity (Chen et al. 2010).
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Rows of ``components_``; None keeps as many as there are features.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        L with M = L'L, rows by falling variance of the training samples.
+    n_updates_ : int
+        0: nothing is learned by steps.
+    classes_ : ndarray of shape (n_classes,)
+        Labels seen by `fit`.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if X had string column names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from calipers import WithinClass
+    >>> X, y = load_wine(return_X_y=True)
+    >>> WithinClass(n_components=2).fit(X, y).transform(X).shape
+    (178, 2)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+    }
+
+    def __init__(self, n_components: int | None = None) -> None:
+        self.n_components = n_components
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, *, client: Any = None) -> Self:
+        """Find the covariance within classes.
+
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Samples.
+        y : array-like or Dask collection of shape (n_samples,)
+            Class of each sample; numbers or strings.
+        client : distributed.Client, optional
+            Of the cluster, for Dask collections; else the current one, else a local cluster.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
+        with given_labeled(self, X, y, client=client) as given:
+            owner, samples = type(self).__name__, given.samples
+            validation.check_components(owner, self.n_components, samples.shape[1])
+            validation.check_classes(owner, given.classes, samples.class_sizes)
+            self.classes_ = given.classes
+            coordinates, mapped = Coordinates.of("within-class", samples)
+            eye = np.eye(mapped.shape[1])
+            self.components_ = coordinates.components(eye, 1.0, mapped, self.n_components)
+        self.n_updates_ = 0
+        return self

@@ -1,0 +1,53 @@
+"""Ctrl-C during a fit: it ends after the step under way, with the metric so far."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+class InterruptedFitWarning(UserWarning):
+    """A fit was ended by Ctrl-C; the metric is the one it had by then."""
+
+
+class _Request:
+    """Notes the first Ctrl-C; a second one ends the program as usual."""
+
+    def __init__(self) -> None:
+        self.came = False
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        if self.came:
+            raise KeyboardInterrupt
+        self.came = True
+
+
+_outermost: _Request | None = None
+
+
+@contextmanager
+def interrupt_requested() -> Iterator[Callable[[], bool]]:
+    """Yield a function that tells whether Ctrl-C came.
+
+    A fit within a fit shares the request of the outer one, in whatever thread it runs. Where
+    Ctrl-C means something else already, or outside of the main thread, it stays as it is.
+    """
+    global _outermost
+    shared = _outermost
+    if shared is not None:
+        yield lambda: shared.came
+        return
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield lambda: False
+        return
+    request = _outermost = _Request()
+    signal.signal(signal.SIGINT, request)
+    try:
+        yield lambda: request.came
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        _outermost = None

@@ -1,0 +1,155 @@
+"""Metrics of fewer dimensions than features: the factor is learned at the rank asked for.
+
+The full metric, cut to the directions in which the samples vary most under it, is good where many
+directions are kept. In few dimensions a factor that is learned for its rank is better, from the
+discriminant axes. Samples that are held out decide between the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isqrt
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from calipers import knn
+from calipers.arrays import FloatArray, IndexArray
+from calipers.data.samples import Samples
+from calipers.init import (
+    MOMENT_SAMPLES,
+    N_VOTES,
+    LinearMap,
+    discriminant_axes,
+    evenly_spaced,
+    within_class,
+)
+from calipers.neighbors.search import nearest_same_and_other
+from calipers.solvers.factored import FactoredSolver
+from calipers.training import Round
+
+N_ANCHORS = 128
+N_REFERENCES = 512
+STEPS_PER_ROOT = 4  # steps, times the root of the number of samples
+PORTION = 15  # steps between two reports
+HELD_OUT_SAMPLES = 3_000  # at most, half of which are learned from and half held out
+
+
+class AnchorBatches:
+    """Batches of anchors and reference samples with their classes, as rows of indices.
+
+    Anchors go through all samples in random order; each has another sample of its class among
+    the references, the others of which are drawn.
+    """
+
+    def __init__(self, samples: Samples, n_batches: int, rng: np.random.Generator) -> None:
+        self.n_batches = n_batches
+        n = samples.shape[0]
+        labels = samples.labels_of(np.arange(n))
+        by_class = np.argsort(labels, kind="stable")
+        place = np.empty(n, dtype=np.intp)
+        place[by_class] = np.arange(n)
+        first = np.cumsum(samples.class_sizes) - samples.class_sizes
+        usable = np.flatnonzero(samples.class_sizes[labels] > 1)
+        self.n_anchors = min(N_ANCHORS, len(usable))
+        rows, waiting = [], np.empty(0, dtype=np.intp)
+        for _ in range(n_batches):
+            while len(waiting) < self.n_anchors:
+                waiting = np.concatenate([waiting, rng.permutation(usable)])
+            anchors, waiting = waiting[: self.n_anchors], waiting[self.n_anchors :]
+            if n <= N_REFERENCES:
+                references = np.arange(n)
+            else:
+                start, size = first[labels[anchors]], samples.class_sizes[labels[anchors]]
+                further = 1 + (rng.random(len(anchors)) * (size - 1)).astype(np.intp)
+                partners = by_class[start + (place[anchors] - start + further) % size]
+                drawn = rng.choice(n, N_REFERENCES - len(anchors), replace=False)
+                references = np.concatenate([partners, drawn])
+            indices = np.concatenate([anchors, references])
+            rows.append(np.concatenate([indices, labels[indices]]))
+        self.rows = np.array(rows, dtype=np.intp)
+
+    @property
+    def n_index_columns(self) -> int:
+        """Of a row, the first are indices, the others classes."""
+        return int(self.rows.shape[1]) // 2
+
+    def __len__(self) -> int:
+        return self.n_batches
+
+    def portions(self, size: int) -> Iterator[IndexArray]:
+        """All batches in order, ``size`` at a time."""
+        for start in range(0, len(self.rows), size):
+            yield self.rows[start : start + size]
+
+
+class FactorRound:
+    """One round that learns a factor of some rank from the discriminant axes.
+
+    It takes place in coordinates whitened within classes; ``factor`` is L in those of the samples.
+    """
+
+    def __init__(self, samples: Samples, rank: int, rng: np.random.Generator) -> None:
+        whitening = within_class(samples).matrix
+        assert whitening is not None
+        self.whitening = whitening
+        white = samples.transformed(LinearMap(whitening))
+        n_steps = factor_steps(samples.shape[0])
+        batches = AnchorBatches(white, n_steps, rng)
+        indices = evenly_spaced(samples.shape[0], MOMENT_SAMPLES)
+        some = white.take(indices).astype(np.float64)
+        axes = discriminant_axes(some, white.labels_of(indices), rank)
+        self.solver = FactoredSolver(axes, n_anchors=batches.n_anchors, n_examples=n_steps)
+        self.round = Round(self.solver, white, batches, PORTION, batches.n_index_columns)
+
+    @property
+    def factor(self) -> FloatArray:
+        """L of shape (rank, d), as learned so far."""
+        return np.asarray(self.solver.L @ self.whitening)
+
+
+def factor_steps(n_samples: int) -> int:
+    """Steps of a `FactorRound`: they grow as the root of the number of samples."""
+    return max(1, isqrt(int(STEPS_PER_ROOT**2 * n_samples)))
+
+
+def halves(
+    samples: Samples, rng: np.random.Generator
+) -> tuple[FloatArray, IndexArray, npt.NDArray[np.bool_]] | None:
+    """Some samples, their labels, and which half of them is held out first.
+
+    None where a half would not have two samples of a class and samples of two classes.
+    """
+    indices = evenly_spaced(samples.shape[0], HELD_OUT_SAMPLES)
+    X, labels = samples.take(indices), samples.labels_of(indices)
+    is_held_out = alternate(labels, rng)
+    for half in (is_held_out, ~is_held_out):
+        sizes = np.bincount(labels[half]) if half.any() else np.zeros(1)
+        if np.count_nonzero(sizes) < 2 or sizes.max() < 2:
+            return None
+    return X, labels, is_held_out
+
+
+def alternate(labels: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+    """Hold every second sample of each class out, in random order.
+
+    >>> alternate(np.array([0, 0, 1, 1]), np.random.default_rng(0)).sum()
+    np.int64(2)
+    """
+    shuffled = rng.permutation(len(labels))
+    by_class = shuffled[np.argsort(labels[shuffled], kind="stable")]
+    is_held_out = np.zeros(len(labels), dtype=np.bool_)
+    is_held_out[by_class[1::2]] = True
+    return is_held_out
+
+
+def held_out_error(Z: FloatArray, labels: IndexArray, is_held_out: npt.NDArray[np.bool_]) -> float:
+    """Share of held-out samples whose nearest others, which are not held out, vote wrongly."""
+    anchors = np.flatnonzero(is_held_out)
+    n_votes = min(N_VOTES, len(Z) - len(anchors))
+    sides = is_held_out.astype(np.intp)
+    _, near = nearest_same_and_other(
+        np.ascontiguousarray(Z), sides, anchors, n_same=0, n_other=n_votes
+    )
+    return float(np.mean(knn.vote(labels[near]) != labels[anchors]))

@@ -1,0 +1,85 @@
+"""Memory-mapped arrays, read block by block so that memory never holds the whole file.
+
+The system counts a page of a memory map as memory of the process once the process has read it.
+`blocks_of` therefore releases the pages after every block; the system keeps them in its cache.
+"""
+
+from __future__ import annotations
+
+import mmap
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from calipers.arrays import FloatArray
+
+BLOCK_ELEMENTS = 2**21  # 16 MB in float64
+LARGEST_READ = 2**27  # bytes; a larger file is memory-mapped
+
+
+def blocks_of(X: npt.NDArray[Any]) -> Iterator[tuple[int, npt.NDArray[Any]]]:
+    """Yield (first index, view) of successive blocks of at most BLOCK_ELEMENTS elements.
+
+    A block has at least one row of X. Its limits depend on the shape of X alone.
+
+    >>> [(first, len(block)) for first, block in blocks_of(np.zeros((3, 2**20)))]
+    [(0, 2), (2, 1)]
+    """
+    for first, last in block_limits(X.shape):
+        yield first, X[first:last]
+        release(X)
+
+
+def block_limits(shape: tuple[int, ...]) -> Iterator[tuple[int, int]]:
+    """Yield the first index of each block of a 2-d array, and the index after its last.
+
+    >>> list(block_limits((3, 2**20)))
+    [(0, 2), (2, 3)]
+    """
+    size = max(1, BLOCK_ELEMENTS // max(shape[1], 1))
+    for first in range(0, shape[0], size):
+        yield first, min(first + size, shape[0])
+
+
+def release(X: npt.NDArray[Any]) -> None:
+    """Release the pages of a memory map, but not of a copy-on-write map: they hold its changes."""
+    pages = getattr(X, "_mmap", None)
+    if pages is not None and getattr(X, "mode", "c") != "c" and hasattr(mmap, "MADV_DONTNEED"):
+        pages.madvise(mmap.MADV_DONTNEED)
+
+
+def column_std(X: npt.NDArray[Any]) -> FloatArray:
+    """Return the standard deviation of each column, by two passes over X.
+
+    >>> column_std(np.array([[1.0, 5.0], [3.0, 5.0]]))
+    array([1., 0.])
+    """
+    total = sum(block.sum(axis=0, dtype=np.float64) for _, block in blocks_of(X))
+    mean = np.asarray(total / len(X))
+    squared = np.zeros(X.shape[1])
+    for _, block in blocks_of(X):
+        squared += np.square(block - mean).sum(axis=0)
+    return np.asarray(np.sqrt(squared / len(X)))
+
+
+def divided(X: npt.NDArray[Any], unit: FloatArray) -> npt.NDArray[Any]:
+    """Return ``X / unit``; for a memory map the result is a `temporary_memmap`."""
+    if not isinstance(X, np.memmap):
+        return np.asarray(X / unit)
+    quotients = temporary_memmap(X.shape, np.float64)
+    for first, block in blocks_of(X):
+        quotients[first : first + len(block)] = block / unit
+        release(quotients)
+    return quotients
+
+
+def temporary_memmap(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return a writable memory map of an unnamed file in the folder for temporary files ($TMPDIR).
+
+    The system frees the disk space when the array is deleted.
+    """
+    with tempfile.TemporaryFile() as file:
+        return np.memmap(file, dtype=dtype, mode="w+", shape=shape)

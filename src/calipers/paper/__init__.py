@@ -1,0 +1,25 @@
+"""The paper's experiments, ours beside the paper's numbers.
+
+Map of this package, in reading order:
+
+=========== ===================================================================
+module      what it holds
+=========== ===================================================================
+published   the paper's tables, as plain data
+progress    a progress bar that a fit moves forward
+demo        the default learner and the five algorithms on embedded digits
+systems     the ten systems of the paper's tables, with its settings
+fingerprint updates and errors of three of them beside the paper's
+runs        rows on disk, and what must be equal for rows to share a table
+forms       the form of a row, checked before a report is made
+measure     one run
+costs       about how long a run takes
+paper       all runs
+summary     rows as the cells of the paper's tables
+remarks     rows as sentences
+report      a page, Markdown and figures made from rows
+tables      rows as tables on the terminal
+=========== ===================================================================
+
+A row is the JSON record of one run.
+"""

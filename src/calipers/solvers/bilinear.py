@@ -1,0 +1,128 @@
+"""The solver behind OASIS: a bilinear similarity, updated where a triplet demands it.
+
+Like :class:`calipers.solvers.sgd.SGDSolver` it is fed triplets in any portions, and evaluates
+many of them at once. It is a loop of its own because what it carries is another thing: W is no
+metric, so there is no cone, no ball and no average, and a change has rank one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from calipers.arrays import FloatArray, IndexArray
+from calipers.solvers.sgd import (
+    BLOCK_BYTES,
+    CHUNK_WORK,
+    WORTH_A_THREAD,
+    Point,
+    State,
+    curve_array,
+    points_of,
+    read_only,
+)
+from calipers.threads import parallel_map, single_threaded_blas
+
+CARRIED_PER_COMPUTED = 5.0  # times that carrying takes per multiplication of a matrix product
+
+
+class BilinearSolver:
+    """Passive-aggressive steps from ``W = I``: one pass, one triplet at a time.
+
+    For a triplet (p, p+, p-) with ``loss = 1 - p'W(p+ - p-) > 0``::
+
+        W += tau p (p+ - p-)',    tau = min(aggressiveness, loss / (|p|^2 |p+ - p-|^2))
+
+    the smallest change that makes the loss 0, unless it is longer than allowed.
+
+    Parameters
+    ----------
+    aggressiveness : float
+        Largest tau (C).
+    n_features : int
+        Size of W.
+    """
+
+    batch_size = 1
+
+    def __init__(self, aggressiveness: float, n_features: int) -> None:
+        self.aggressiveness = aggressiveness
+        self.W = np.eye(n_features)
+        self.n_iterations = self.n_updates = 0
+        self.curve: list[Point] = []
+        self._gap = 1.0
+
+    @property
+    def metric(self) -> FloatArray:
+        """The symmetric part of W; its factor leaves negative eigenvalues out."""
+        return np.asarray((self.W + self.W.T) / 2)
+
+    def state(self) -> State:
+        """All that the next steps depend on, for :meth:`restore`."""
+        facts = {
+            "n_iterations": self.n_iterations,
+            "n_updates": self.n_updates,
+            "look_ahead": self._gap,
+        }
+        return State({"W": self.W.copy(), "curve": curve_array(self.curve)}, facts)
+
+    def restore(self, state: State) -> None:
+        """Go on where the solver was whose state this is."""
+        self.W[...] = state.arrays["W"]
+        self.curve[:] = points_of(state.arrays["curve"])
+        self.n_iterations = state.facts["n_iterations"]
+        self.n_updates = state.facts["n_updates"]
+        self._gap = state.facts["look_ahead"]
+
+    def advance(self, X: FloatArray, triplets: IndexArray) -> npt.NDArray[np.bool_]:
+        """Walk through triplets in order; returns which of them led to an update."""
+        X, triplets = read_only(X), read_only(triplets)
+        updated = np.zeros(len(triplets), dtype=np.bool_)
+        first, loss = 0, 0.0
+        with single_threaded_blas():
+            while first < len(triplets):
+                length, span = self._plan()
+                part = slice(first, first + length)
+                losses, updated[part] = self._advance_block(X, triplets[part], span)
+                loss += float(losses.sum())
+                first += length
+        self.n_iterations += len(triplets)
+        self.n_updates += int(updated.sum())
+        loss /= max(1, len(triplets))
+        self.curve.append(Point(self.n_iterations, loss, self.n_updates))
+        return updated
+
+    def _advance_block(
+        self, X: FloatArray, triplets: IndexArray, span: int
+    ) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+        """Gather a block and walk through it; learn how often W changes."""
+        from calipers.kernels import bilinear
+
+        n, d = len(triplets), len(self.W)
+        block = bilinear.Block(np.empty((n, d)), np.empty((n, d)), np.empty(n), np.empty(n))
+        P, Z, scores, steps = block
+
+        def look(part: slice) -> None:
+            bilinear.gather_rows(X, triplets[part], P[part], Z[part])
+            if span == 0:
+                bilinear.scores_of(self.W, P[part], Z[part], scores[part])
+
+        chunk = max(64, CHUNK_WORK // d**2) if span == 0 else n
+        parallel_map(look, [slice(i, i + chunk) for i in range(0, n, chunk)])
+        bilinear.walk_bilinear(self.W, block, self.aggressiveness, span)
+        updated = steps > 0.0
+        self._gap += 0.5 * (n / max(float(updated.sum()), 0.5) - self._gap)
+        return np.maximum(0.0, 1.0 - scores), updated
+
+    def _plan(self) -> tuple[int, int]:
+        """How many triplets to gather, and over how many to carry scores (0: over all).
+
+        Carrying costs 2 d per later triplet of the span and update, computing anew d^2 per
+        triplet but by a faster matrix product.
+        """
+        d = len(self.W)
+        longest = max(1, min(4096, BLOCK_BYTES // (16 * d)))
+        span = int(min(longest, max(1.0, self._gap * d / CARRIED_PER_COMPUTED)))
+        if span * d * d < WORTH_A_THREAD:
+            return longest, span
+        return span, 0

@@ -1,0 +1,249 @@
+"""LMNN's objective, exact at every L, and the coordinates to minimise it in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import eigh, svd
+
+from calipers.arrays import FloatArray, IndexArray
+from calipers.neighbors.search import nearest_same_and_other
+from calipers.threads import parallel_map
+
+_BLOCK_NUMBERS = 2**21  # distances looked at in one go: 8 MB in float32
+_KEPT_PAIRS = 2**24  # pairs of rows that are kept for later: 64 MB
+_SEARCHED_PER_WEIGHED = 16  # pairs that a search looks at in the time a listed pair takes
+_FLATTEST = 1e-8  # of the largest eigenvalue of the pull: beyond it no stretching
+
+
+@dataclass(frozen=True)
+class Value:
+    """The objective at one L, and what its gradient is made of."""
+
+    objective: float
+    n_active: int
+    L: FloatArray
+    mixed: FloatArray
+    counts: IndexArray
+
+
+class LargeMargin:
+    """Weinberger and Saul's objective, exact at every L.
+
+    With T(i) the nearest rows of i's class in the Euclidean distance, and M = L'L::
+
+        (1 - mu) sum_{i, j in T(i)} d_M(i, j)^2
+            + mu sum_{i, j in T(i)} sum_{l of another class} [1 + d_M(i, j)^2 - d_M(i, l)^2]_+
+
+    A row's list holds all rows l of other classes within ``s_i + e_l`` of it in an image Z0
+    of the rows. By the triangle inequality no other row can be an impostor in the image Z as
+    long as ``radius_i + |z_i - z0_i| <= s_i`` and ``|z_l - z0_l| <= e_l`` for all rows; where
+    that fails, lists are made afresh, to serve for as many steps as pays. Lists too long to
+    be kept are made for every evaluation, in blocks of anchors that do not depend on the
+    number of threads.
+    """
+
+    def __init__(
+        self, X: npt.NDArray[Any], labels: IndexArray, *, n_neighbors: int, push_weight: float
+    ) -> None:
+        order = np.argsort(labels, kind="stable")
+        X, labels = X[order], labels[order]
+        self.push_weight = push_weight
+        self.targets, _ = nearest_same_and_other(
+            X, labels, np.arange(len(X)), n_same=n_neighbors, n_other=1
+        )
+        rows = X.astype(np.float64)
+        self.X = np.ascontiguousarray(rows - rows.mean(axis=0))
+        stops = np.cumsum(np.bincount(labels))
+        self.own = np.stack([np.concatenate([[0], stops[:-1]])[labels], stops[labels]], axis=1)
+        n = len(X)
+        size = max(1, min(128, _BLOCK_NUMBERS // n))
+        self.blocks = [slice(first, min(first + size, n)) for first in range(0, n, size)]
+        self.pull = self._pull()
+        self._lists: list[Any] = [None] * len(self.blocks)
+        self._reference: FloatArray | None = None
+        self._reach = self._allowed = np.zeros(n)
+        self._age, self._wasted, self._steps_ahead = 0, 0, 0.5
+
+    @property
+    def n_pulled(self) -> int:
+        """Pairs of a row and its target."""
+        return int(np.count_nonzero(self.targets >= 0))
+
+    def change_coordinates(self, T: FloatArray) -> None:
+        """Go over from rows x to ``T'x``; an L of before is ``L' T'`` of after."""
+        self.X = np.ascontiguousarray(self.X @ T)
+        self.pull = T.T @ self.pull @ T
+        self._reference = None
+
+    def at(self, L: FloatArray) -> Value:
+        """Evaluate at L of shape (any, d)."""
+        from calipers.kernels.impostors import measure_targets, weigh
+
+        Z, radii = np.empty((len(self.X), len(L))), np.empty(self.targets.shape)
+        _fill(Z, lambda part: self.X[part] @ L.T, self.blocks)
+        parallel_map(lambda b: measure_targets(Z, self.targets, b.start, radii[b]), self.blocks)
+        fresh = self._look_up(Z, np.sqrt(radii.max(axis=1)))
+        mixed, counts, lock = np.empty_like(self.X), np.zeros(len(Z), dtype=np.intp), Lock()
+
+        def evaluate(number: int) -> tuple[float, int, int]:
+            block, kept = self.blocks[number], self._lists[number]
+            lists = kept if fresh is None or kept is not None else fresh.find(block)
+            own_counts = np.zeros_like(counts)
+            result = weigh(
+                (self.X, Z), self.targets, radii, block.start, lists, (mixed, own_counts)
+            )
+            with lock:  # whole numbers: their sum does not depend on the order
+                np.add(counts, own_counts, out=counts)
+            if len(lists[1]) <= _KEPT_PAIRS // len(self.blocks):
+                self._lists[number] = lists
+            return float(result[0]), int(result[1]), len(lists[1])
+
+        pushes, n_active, n_listed = zip(
+            *parallel_map(evaluate, range(len(self.blocks))), strict=True
+        )
+        self._wasted += max(0, sum(n_listed) - sum(n_active))
+        pull = float(radii.sum()) - self.n_pulled
+        objective = (1.0 - self.push_weight) * pull + self.push_weight * sum(pushes)
+        return Value(objective, sum(n_active), L, mixed, counts)
+
+    def gradient(self, value: Value) -> FloatArray:
+        """Derivative by L: ``2 L G``, G the derivative by M.
+
+        The violated triplets' part of G is ``X' (D - W - W') X``, a graph's Laplacian: W
+        has the weights n_ij and -n_il of `calipers.kernels.impostors.weigh`, whose rows
+        sum to 0, so that D has only the sums of columns.
+        """
+        n, d = self.X.shape
+        size = max(256, -(-n // 16))
+
+        def half(first: int) -> FloatArray:
+            part = slice(first, first + size)
+            rows = self.X[part]
+            scaled = (0.5 * value.counts[part])[:, None] * rows - value.mixed[part]
+            return np.asarray(rows.T @ scaled)
+
+        total = np.zeros((d, d))
+        for part in parallel_map(half, range(0, n, size)):
+            total += part
+        G = (1.0 - self.push_weight) * self.pull + self.push_weight * (total + total.T)
+        return np.asarray(2.0 * value.L @ G)
+
+    def _look_up(self, Z: FloatArray, radii: FloatArray) -> Finder | None:
+        """Drop lists that no longer serve; returns what makes those that are not there."""
+        self._age += 1
+        ahead = none = np.zeros(len(Z))
+        if self._reference is not None:
+            moved = _lengths(Z - self._reference)
+            fits = (radii + moved <= self._reach) | (radii == 0.0)
+            too_long = _SEARCHED_PER_WEIGHED * self._wasted > len(Z) ** 2
+            if not too_long and fits.all() and (moved <= self._allowed).all():
+                all_kept = all(lists is not None for lists in self._lists)
+                return None if all_kept else Finder(Z, self.own, radii, none)
+            self._steps_ahead *= 0.5 if too_long else 1.5
+            ahead = self._steps_ahead / self._age * moved
+        self._lists = [None] * len(self.blocks)
+        self._reference, self._age, self._wasted = Z, 0, 0
+        # a radius changes as its two rows move
+        self._reach, self._allowed = np.where(radii > 0.0, radii + 2.0 * ahead, 0.0), ahead
+        return Finder(Z, self.own, self._reach, self._allowed)
+
+    def _pull(self) -> FloatArray:
+        """Sum of ``(x_i - x_j)(x_i - x_j)'`` over all targets."""
+        total = np.zeros((self.X.shape[1],) * 2)
+        for block in self.blocks:
+            for column in self.targets[block].T:
+                has = column >= 0
+                difference = self.X[block][has] - self.X[column[has]]
+                total += difference.T @ difference
+        return total
+
+
+class Finder:
+    """Samples l of other classes within ``reach_i + allowed_l`` of row i, for blocks of anchors.
+
+    A product in float32 gives ``|z_l|^2 - 2 z_i.z_l - 2 reach_i allowed_l - allowed_l^2``,
+    less its error, so that no row within reach is left out; a few beyond do no harm.
+    """
+
+    def __init__(
+        self, Z: FloatArray, own: IndexArray, reach: FloatArray, allowed: FloatArray
+    ) -> None:
+        n, d = Z.shape
+        lengths = _lengths(Z)
+        unit = 1.0 / max(float(a.max()) for a in (lengths, reach, allowed))
+        error = (d + 20) * float(np.finfo(np.float32).eps)
+        squared = (1.0 - error) * (unit * lengths) ** 2
+        limits = (1.0 + 2.0 * error) * (unit * reach) ** 2 - squared
+        limits += 1e-6 * np.abs(limits) + 1e-30
+        self.own = own
+        self.limits = np.where(reach > 0.0, limits, -np.inf).astype(np.float32)
+        self.reach = (unit * reach).astype(np.float32)
+        self.placed = np.empty((d + 2, n), dtype=np.float32)
+        np.multiply(Z.T, unit, out=self.placed[:d], casting="same_kind")
+        self.placed[d] = unit * allowed
+        self.placed[d + 1] = squared - (1.0 + 2.0 * error) * (unit * allowed) ** 2
+
+    def find(self, block: slice) -> tuple[IndexArray, npt.NDArray[np.int32]]:
+        """Where the list of each anchor of the block starts, and the lists."""
+        from calipers.kernels.impostors import columns_below
+
+        anchors = np.float32(-2.0) * self.placed[:, block].T
+        anchors[:, -2] = np.float32(-2.0) * self.reach[block]
+        anchors[:, -1] = 1.0
+        found: tuple[IndexArray, npt.NDArray[np.int32]] = columns_below(
+            anchors @ self.placed, self.limits[block], self.own[block]
+        )
+        return found
+
+
+def _lengths(rows: FloatArray) -> FloatArray:
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows)))
+
+
+def _fill(out: FloatArray, make: Callable[[slice], FloatArray], parts: list[slice]) -> None:
+    def one(part: slice) -> None:
+        out[part] = make(part)
+
+    parallel_map(one, parts)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Coordinates ``T'x`` in which the mean of the pull's outer products is about I.
+
+    Where there are no more rows than features they are coordinates in the span of the
+    rows: outside of it the metric stays as at the start.
+    """
+
+    T: FloatArray
+    identity: FloatArray
+    span: FloatArray | None
+
+    @classmethod
+    def of(cls, problem: LargeMargin) -> Frame:
+        """The frame for rows and targets; ``identity`` is an L of M = I in it."""
+        X, pull, span = problem.X, problem.pull, None
+        if len(X) <= X.shape[1]:
+            _, lengths, axes = svd(X, full_matrices=False)
+            span = axes[lengths > 1e-12 * lengths[0]].T
+            pull = span.T @ pull @ span
+        values, vectors = eigh(pull)
+        values, vectors = values[::-1], vectors[:, ::-1]  # long directions first
+        largest = values[0] if values[0] > 0.0 else float(np.vdot(X, X))
+        lengths = np.sqrt(np.maximum(values, _FLATTEST * largest) / problem.n_pulled)
+        T = vectors / lengths
+        return cls(T if span is None else span @ T, np.diag(lengths), span)
+
+    def metric(self, L: FloatArray, scale: float) -> FloatArray:
+        """M for the L of this frame; outside the span it is ``scale`` times I."""
+        whole = L @ self.T.T
+        M = whole.T @ whole
+        if self.span is None:
+            return np.asarray(M)
+        return np.asarray(M + scale * (np.eye(len(M)) - self.span @ self.span.T))

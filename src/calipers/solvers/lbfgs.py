@@ -1,0 +1,143 @@
+"""L-BFGS for LMNN's objective, one step at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from calipers.arrays import FloatArray
+from calipers.solvers.large_margin import Frame, LargeMargin, Value
+from calipers.solvers.sgd import Point
+
+_MEMORY = 10  # pairs of steps and changes of the gradient that L-BFGS remembers
+_MOST_TRIALS = 50  # of step lengths along one direction
+_WINDOW = 5  # iterations over which the change of the objective is averaged
+
+
+def _best_multiple(problem: LargeMargin, frame: Frame) -> tuple[Value, float]:
+    """The value at the best of 4^m c I, and that multiple; c makes targets' distances 1."""
+    spread_out = float(np.trace(frame.identity.T @ frame.identity))
+    scale = 1.0 / spread_out
+    value = problem.at(np.sqrt(scale) * frame.identity)
+    factor_of_4 = 4.0 if np.vdot(problem.gradient(value), value.L) < 0.0 else 0.25
+    while True:
+        other = problem.at(np.sqrt(factor_of_4 * scale) * frame.identity)
+        if not other.objective < value.objective:
+            return value, scale
+        value, scale = other, factor_of_4 * scale
+
+
+def descend(problem: LargeMargin, start: Value, *, tol: float) -> Iterator[tuple[Value, bool]]:
+    """Yield ever lower values, by L-BFGS in L, and whether they hardly fall any more.
+
+    Steps obey the weak Wolfe conditions, found by bisection, which also serves where the
+    objective has kinks (Lewis and Overton 2013).
+    """
+    value, slope = start, problem.gradient(start)
+    steps: list[tuple[FloatArray, FloatArray]] = []
+    curve = [value.objective]
+    while slope.any():
+        direction = -_times_inverse_hessian(steps, slope, value.objective)
+        found = _search_line(problem, value, slope, direction)
+        if found is None:
+            if not steps:
+                return  # not even straight down: at a kink, or rounding is all there is
+            steps.clear()
+            continue
+        lower, lower_slope = found
+        steps.append((lower.L - value.L, lower_slope - slope))
+        del steps[:-_MEMORY]
+        value, slope = lower, lower_slope
+        curve.append(value.objective)
+        fell = curve[-1 - _WINDOW] - curve[-1] if len(curve) > _WINDOW else np.inf
+        yield value, bool(fell <= _WINDOW * tol * curve[-1])
+
+
+def _times_inverse_hessian(
+    steps: list[tuple[FloatArray, FloatArray]], slope: FloatArray, objective: float
+) -> FloatArray:
+    """L-BFGS's two loops; without memory a step that would bring a cone down to 0."""
+    result, shares = slope.copy(), []
+    for step, change in reversed(steps):
+        shares.append(float(np.vdot(step, result) / np.vdot(step, change)))
+        result -= shares[-1] * change
+    if not steps:
+        return np.asarray(result * (objective / np.vdot(slope, slope)))
+    step, change = steps[-1]
+    result *= np.vdot(step, change) / np.vdot(change, change)
+    for (step, change), share in zip(steps, reversed(shares), strict=True):
+        result += step * (share - np.vdot(change, result) / np.vdot(step, change))
+    return result
+
+
+def _search_line(
+    problem: LargeMargin, value: Value, slope: FloatArray, direction: FloatArray
+) -> tuple[Value, FloatArray] | None:
+    """A lower value along the direction, and its gradient; None if there seems to be none."""
+    descent = float(np.vdot(slope, direction))
+    shortest, longest, length = 0.0, np.inf, 1.0
+    best: tuple[Value, FloatArray] | None = None
+    for _ in range(_MOST_TRIALS):
+        tried = problem.at(value.L + length * direction)
+        if not tried.objective < value.objective + 1e-4 * length * descent:
+            longest = length
+        else:
+            tried_slope = problem.gradient(tried)
+            best = tried, tried_slope
+            if np.vdot(tried_slope, direction) >= 0.9 * descent:
+                return best
+            shortest = length
+        length = 2.0 * shortest if longest == np.inf else 0.5 * (shortest + longest)
+    # bisection has come down on a kink: lower is lower, but only a change of the gradient
+    # along the step tells of curvature
+    if best is None or np.vdot(best[1] - slope, direction) <= 0.0:
+        return None
+    return best
+
+
+class LargeMarginSolver:
+    """Minimises LMNN's objective over L, in coordinates in which the pull is round.
+
+    Parameters
+    ----------
+    problem : LargeMargin
+        The objective; its coordinates are changed.
+    tol : float
+        Converged once a step lowers the objective by less than this share of it, on average
+        over five.
+    """
+
+    batch_size = 1
+
+    def __init__(self, problem: LargeMargin, *, tol: float) -> None:
+        self.frame = Frame.of(problem)
+        problem.change_coordinates(self.frame.T)
+        self.value, self.scale = _best_multiple(problem, self.frame)
+        self.objectives = [self.value.objective]
+        self.curve: list[Point] = []
+        self.n_iterations = 0
+        self.converged = False
+        self._descent = descend(problem, self.value, tol=tol)
+
+    @property
+    def n_updates(self) -> int:
+        """Steps that lowered the objective."""
+        return len(self.objectives) - 1
+
+    @property
+    def metric(self) -> FloatArray:
+        """M as learned so far."""
+        return self.frame.metric(self.value.L, self.scale)
+
+    def advance(self, X: Any, portion: Any, /) -> None:
+        """Take one step; the samples are those of the problem."""
+        lower, self.converged = next(self._descent, (None, True))
+        self.n_iterations += 1
+        if lower is not None:
+            self.value = lower
+            self.objectives.append(lower.objective)
+        self.curve.append(
+            Point(lower.n_active if lower else 0, self.objectives[-1], self.n_updates)
+        )

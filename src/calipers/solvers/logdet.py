@@ -1,0 +1,188 @@
+"""The solver behind LEGO and ITML: pairs that move a positive definite matrix.
+
+A step changes A by rank one and keeps it positive definite, so there is no projection;
+see :mod:`calipers.steps` for the two kinds of steps.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from calipers.arrays import FloatArray, IndexArray
+from calipers.solvers.sgd import BLOCK_BYTES, Point, State, curve_array, points_of, read_only
+from calipers.steps import PairStep, ProjectionWithSlack, TowardsTarget
+from calipers.threads import single_threaded_blas
+
+if TYPE_CHECKING:
+    from calipers.kernels.logdet import Room
+
+SMALLEST_BLOCK, LARGEST_BLOCK = 16, 64  # pairs between two changes of A itself
+
+
+class LogDetSolver:
+    """Let pairs move A, one after the other, from the identity.
+
+    Parameters
+    ----------
+    step : PairStep
+        How far a pair moves A.
+    n_features : int
+        Size of A.
+    """
+
+    def __init__(self, step: PairStep, n_features: int) -> None:
+        self.step = step
+        self.A = np.eye(n_features)
+        self.n_iterations = self.n_updates = 0
+        self.curve: list[Point] = []
+
+    def take(
+        self, differences: FloatArray, signs: IndexArray
+    ) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+        """Take pairs in order; returns the squared distance of each at its turn, and who moved A.
+
+        ``differences`` holds the difference of each pair's rows, ``signs`` is +1 for pairs
+        that should be near and -1 for those that should be far.
+        """
+        from calipers.kernels.logdet import Pairs, move_by_pairs
+
+        n = len(signs)
+        pairs = Pairs(differences, signs, np.empty(n), np.zeros(n, dtype=np.bool_))
+        with single_threaded_blas():
+            move_by_pairs(self.A, pairs, self.step, self._room)
+        self.n_updates += int(pairs.moved.sum())
+        return pairs.squared, pairs.moved
+
+    @property
+    def metric(self) -> FloatArray:
+        """The result so far."""
+        return self.A
+
+    def state(self) -> State:
+        """All that the next steps depend on, for :meth:`restore`."""
+        facts = {"n_iterations": self.n_iterations, "n_updates": self.n_updates}
+        return State({"A": self.A.copy(), "curve": curve_array(self.curve)}, facts)
+
+    def restore(self, state: State) -> None:
+        """Go on where the solver was whose state this is."""
+        self.A[...] = state.arrays["A"]
+        self.curve[:] = points_of(state.arrays["curve"])
+        self.n_iterations = state.facts["n_iterations"]
+        self.n_updates = state.facts["n_updates"]
+
+    @cached_property
+    def _room(self) -> Room:
+        from calipers.kernels.logdet import Room
+
+        d = len(self.A)
+        m = min(LARGEST_BLOCK, max(SMALLEST_BLOCK, d // 4))
+        return Room(np.empty((m, d)), np.empty((m, d)), np.empty((m, m)), np.empty(m))
+
+
+class PairSolver(LogDetSolver):
+    """One pass over pairs in portions, each pair moving A towards its target.
+
+    Parameters
+    ----------
+    step : TowardsTarget
+        How far a pair moves A.
+    n_features : int
+        Size of A.
+    """
+
+    batch_size = 1
+    step: TowardsTarget
+
+    def __init__(self, step: TowardsTarget, n_features: int) -> None:
+        super().__init__(step, n_features)
+
+    def advance(self, X: FloatArray, pairs: IndexArray) -> npt.NDArray[np.bool_]:
+        """Take pairs (a, b, sign) of rows of X in order; returns which of them moved A."""
+        size = max(1, BLOCK_BYTES // (8 * len(self.A)))
+        moved = np.zeros(len(pairs), dtype=np.bool_)
+        loss = 0.0
+        for first in range(0, len(pairs), size):
+            part = slice(first, first + size)
+            Z, signs = differences_of(X, pairs[part])
+            squared, moved[part] = self.take(Z, signs)
+            loss += float(self.step.loss(squared, signs)[moved[part]].sum())
+        self.n_iterations += len(pairs)
+        loss /= max(1, len(pairs))
+        self.curve.append(Point(self.n_iterations, loss, self.n_updates))
+        return moved
+
+
+class CyclicSolver(LogDetSolver):
+    """Pass after pass over the same pairs, projecting onto each one's constraint.
+
+    Parameters
+    ----------
+    slack_weight : float
+        Price of missing a limit.
+    limits : dict
+        Squared distance that pairs of each sign should not exceed (+1) or fall below (-1).
+    n_features : int
+        Size of A.
+    tol : float
+        Converged once a pass changes the dual variables by no more than this share of their size.
+    """
+
+    batch_size = 1
+    step: ProjectionWithSlack
+
+    def __init__(
+        self, slack_weight: float, limits: dict[int, float], n_features: int, *, tol: float = 0.0
+    ) -> None:
+        super().__init__(ProjectionWithSlack(slack_weight, np.empty(0), np.empty(0)), n_features)
+        self.limits, self.tol = limits, tol
+        self.change, self.changes = np.inf, list[float]()
+
+    @property
+    def converged(self) -> bool:
+        """Whether the last pass changed hardly anything."""
+        return self.change <= self.tol
+
+    def advance(self, X: FloatArray, pairs: IndexArray) -> npt.NDArray[np.bool_]:
+        """Pass once over pairs (a, b, sign), the same in every call; returns which moved A.
+
+        ``change`` then is the change of the dual variables as a share of their size.
+        """
+        Z, signs = differences_of(X, pairs)
+        limits = np.where(signs > 0, self.limits[1], self.limits[-1])
+        if self.n_iterations == 0:
+            self.step = self.step._replace(duals=np.zeros(len(pairs)), slacks=limits.copy())
+        before = self.step.duals.copy()
+        squared, moved = self.take(Z, signs)
+        missed = float(np.maximum(0.0, signs * (squared / limits - 1.0)).mean())
+        size = float(np.abs(before).sum() + np.abs(self.step.duals).sum())
+        changed = float(np.abs(self.step.duals - before).sum())
+        self.change = changed / size if size > 0.0 else 0.0
+        self.n_iterations += 1
+        self.changes.append(self.change)
+        self.curve.append(Point(self.n_iterations * len(pairs), missed, self.n_updates))
+        return moved
+
+    def state(self) -> State:
+        """All that the next steps depend on, for :meth:`restore`."""
+        arrays, facts = super().state()
+        arrays |= {"duals": self.step.duals.copy(), "slacks": self.step.slacks.copy()}
+        return State(arrays | {"changes": np.array(self.changes)}, facts)
+
+    def restore(self, state: State) -> None:
+        """Go on where the solver was whose state this is."""
+        super().restore(state)
+        duals, slacks = state.arrays["duals"].copy(), state.arrays["slacks"].copy()
+        self.step = self.step._replace(duals=duals, slacks=slacks)
+        self.changes = state.arrays["changes"].tolist()
+        self.change = self.changes[-1] if self.changes else np.inf
+
+
+def differences_of(X: FloatArray, pairs: IndexArray) -> tuple[FloatArray, IndexArray]:
+    """Differences of the rows of each pair (a, b, sign), and the signs."""
+    Z = X[pairs[:, 0]].astype(np.float64)
+    Z -= X[pairs[:, 1]]
+    return read_only(Z), read_only(pairs[:, 2])

@@ -1,0 +1,478 @@
+"""The boundary: what users pass becomes samples, or a sentence about what is wrong with it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import issparse
+from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils._param_validation import InvalidParameterError
+from sklearn.utils.validation import validate_data
+
+from calipers import init as inits
+from calipers import memmap
+from calipers.arrays import IndexArray, refuse_kinds, refuse_masked, refuse_missing
+from calipers.dask import is_collection
+from calipers.data.disk import DiskSamples
+from calipers.data.samples import MemorySamples, Samples
+from calipers.memmap import blocks_of
+from calipers.plan import Plan
+
+LARGEST_VALUE = 1e75  # beyond it fourth powers of differences overflow float64
+SMALLEST_VALUE = 1e-75
+LARGEST_RATIO = 1e37  # of differences, whose eighth powers must not overflow
+MOST_ROWS_COMPARED = 10_000
+_LABELS_AT_ONCE = 2**20
+_DENSE: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C"}
+
+
+class DataWarning(UserWarning):
+    """The data can be learned from, but not in the way one might think."""
+
+
+class Given(NamedTuple):
+    """What a user passed, as learners take it."""
+
+    samples: Samples
+    classes: npt.NDArray[Any]  # of which the samples' labels are codes; empty if there are none
+    X: Any  # as callbacks are shown it
+    y: Any
+
+
+@contextmanager
+def given_labeled(estimator: Any, X: Any, y: Any, *, client: Any = None) -> Iterator[Given]:
+    """Samples with classes: in memory, in a memory-mapped file, or on a Dask cluster.
+
+    A cluster that has to be started ends with the context.
+    """
+    if is_collection(X):
+        with _on_cluster(estimator, X, y, client) as given:
+            yield given
+        return
+    _refuse_client(estimator, client)
+    if is_read_by_blocks(X):
+        yield _labeled_memmap(estimator, X, y)
+        return
+    dense, labels = dense_labelled(estimator, X, y)
+    classes, codes = np.unique(labels, return_inverse=True)
+    yield Given(MemorySamples(dense, codes), classes, dense, labels)
+
+
+@contextmanager
+def given_unlabeled(estimator: Any, X: Any, *, client: Any = None) -> Iterator[Given]:
+    """Samples without classes, wherever they are."""
+    if is_collection(X):
+        with _on_cluster(estimator, X, None, client) as given:
+            yield given
+        return
+    _refuse_client(estimator, client)
+    if is_read_by_blocks(X):
+        checked = _checked_map(estimator, X)
+        yield Given(DiskSamples(checked), np.empty(0), checked, None)
+        return
+    dense = dense_rows(estimator, X)
+    yield Given(MemorySamples(dense), np.empty(0), dense, None)
+
+
+@contextmanager
+def _on_cluster(estimator: Any, X: Any, y: Any, client: Any) -> Iterator[Given]:
+    from calipers.dask.cluster import client_of
+    from calipers.dask.collections import column_names
+    from calipers.dask.samples import cluster_samples
+
+    with client_of(client) as used:
+        samples, classes = cluster_samples(used, X, y)
+        estimator.n_features_in_ = samples.shape[1]
+        names = column_names(X)
+        if names is not None:
+            estimator.feature_names_in_ = names
+        elif hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
+        yield Given(samples, np.empty(0) if classes is None else classes, X, y)
+
+
+def _refuse_client(estimator: Any, client: Any) -> None:
+    if client is not None:
+        raise ValueError(
+            f"{type(estimator).__name__} was given a Dask client for an X that is no Dask "
+            "collection: pass a dask array or dataframe, or leave client out."
+        )
+
+
+def _labeled_memmap(estimator: Any, X: npt.NDArray[Any], y: Any) -> Given:
+    checked = _checked_map(estimator, X)
+    check_labels(estimator, y)
+    labels = column_or_1d(y, warn=True)
+    refuse_mixed(estimator, labels)
+    if len(labels) != len(checked):
+        raise ValueError(
+            f"y has {len(labels)} labels for the {len(checked)} samples of X: give one for each."
+        )
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name="y")
+    classes, codes = encoded(labels)
+    return Given(DiskSamples(checked, codes), classes, checked, labels)
+
+
+def is_read_by_blocks(X: Any) -> bool:
+    """Whether X is a memory-mapped file that is too large to be read as a whole."""
+    return isinstance(X, np.memmap) and X.nbytes > memmap.LARGEST_READ
+
+
+def encoded(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], IndexArray]:
+    """Classes and codes as of ``np.unique``, with no more memory than the codes take.
+
+    >>> encoded(np.array(["b", "a", "b"]))
+    (array(['a', 'b'], dtype='<U1'), array([1, 0, 1]))
+    """
+    parts = [slice(first, first + _LABELS_AT_ONCE) for first in range(0, len(y), _LABELS_AT_ONCE)]
+    classes = np.unique(np.concatenate([np.unique(y[part]) for part in parts]))
+    codes = np.empty(len(y), dtype=np.intp)
+    for part in parts:
+        codes[part] = np.searchsorted(classes, y[part])
+    return classes, codes
+
+
+def _checked_map(estimator: Any, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Refuse what scikit-learn refuses of rows in memory, block by block."""
+    owner = type(estimator).__name__
+    if X.ndim != 2 or X.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{owner} needs X of shape (n_samples, n_features) with numbers, got a mapped file of "
+            f"shape {X.shape} and type {X.dtype}: reshape or convert it."
+        )
+    validate_data(estimator, X, skip_check_array=True)  # sets the number of features
+    for first, block in blocks_of(X):
+        if block.dtype.kind == "f" and not np.isfinite(block.sum(dtype=np.float64)):
+            wrong = ~np.isfinite(block)
+            if wrong.any():
+                row, column = divmod(int(wrong.argmax()), X.shape[1])
+                raise ValueError(
+                    f"Input X contains NaN or infinity: {block[row, column]} in row {first + row}, "
+                    f"feature {column}; fill or remove such rows first."
+                )
+    return X
+
+
+def check_name(owner: str, parameter: str, name: str, allowed: tuple[str, ...]) -> None:
+    """Raise if ``name`` is not allowed, and suggest the nearest that is."""
+    if name in allowed:
+        return
+    close = get_close_matches(name.lower(), allowed, n=1, cutoff=0.3)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    raise InvalidParameterError(
+        f"The {parameter!r} parameter of {owner} must be one of "
+        f"{', '.join(map(repr, allowed))}, got {name!r}.{hint}"
+    )
+
+
+def dense_rows(estimator: Any, X: Any, *, reset: bool = True) -> npt.NDArray[Any]:
+    """X as every learner takes it; sparse rows are refused, their differences are dense."""
+    _refuse_sparse(estimator, X)
+    refuse_kinds(X, "X")
+    with np.errstate(over="ignore", invalid="ignore"):  # of sums, by which numbers are looked at
+        rows: npt.NDArray[Any] = validate_data(estimator, X, reset=reset, **_DENSE)
+    return rows
+
+
+def dense_labelled(
+    estimator: Any, X: Any, y: Any, *, reset: bool = True, fewest: int = 2
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """X, of so many rows, and its labels as every learner takes them."""
+    _refuse_sparse(estimator, X)
+    refuse_kinds(X, "X")
+    check_labels(estimator, y)
+    more = {**_DENSE, "reset": reset, "ensure_min_samples": fewest}
+    with np.errstate(over="ignore", invalid="ignore"):
+        rows, labels = validate_data(estimator, X, y, **more)
+    refuse_mixed(estimator, labels)
+    return rows, labels
+
+
+def check_labels(estimator: Any, y: Any) -> None:
+    """Raise if there are no labels, or not for every row."""
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None: pass "
+            "labels, or your own triplets to TripletSGD.fit_triplets."
+        )
+    refuse_masked(y, "y")
+    refuse_missing(y)
+
+
+def refuse_mixed(estimator: Any, labels: npt.NDArray[Any]) -> None:
+    """Raise if labels are of types that cannot be put in an order together."""
+    if labels.dtype.kind != "O":
+        return
+    try:
+        np.unique(labels)
+    except TypeError as problem:
+        kinds = sorted({type(label).__name__ for label in labels.tolist()})
+        raise ValueError(
+            f"{type(estimator).__name__} needs labels of one type, got labels of types "
+            f"{', '.join(kinds)}: make them one, e.g. by y.astype(str), and leave out rows "
+            "without a label."
+        ) from problem
+
+
+def _refuse_sparse(estimator: Any, X: Any) -> None:
+    if issparse(X):
+        raise TypeError(
+            f"{type(estimator).__name__} needs a dense X, got a sparse {type(X).__name__} of shape "
+            f"{X.shape}: reduce it first, e.g. with sklearn.decomposition.TruncatedSVD, or pass "
+            "X.toarray()."
+        )
+
+
+def check_differences(squared: float) -> None:
+    """Raise if rows differ by so little that no metric can be made of it."""
+    if squared < SMALLEST_VALUE**2:
+        raise ValueError(
+            f"Samples of X differ by {squared**0.5:.3g} only, so that fourth powers vanish in "
+            f"float64: multiply X so that they differ by more than {SMALLEST_VALUE:.0e}, without "
+            "features that are constant and large."
+        )
+
+
+def typical_squared_distance(X: npt.NDArray[Any], triplets: IndexArray) -> float:
+    """Median squared distance of anchors and negatives that differ; 0 if none do."""
+    sample = triplets[:1000]
+    far = X[sample[:, 0]].astype(np.float64) - X[sample[:, 2]]
+    far = far[far.any(axis=1)]
+    if not len(far):
+        return 0.0
+    squared = float(np.median(np.einsum("ij,ij->i", far, far)))
+    check_differences(squared)
+    return squared
+
+
+def check_extent(X: npt.NDArray[Any], squared: float) -> None:
+    """Raise if samples lie so much farther apart than is typical that no metric can hold both."""
+    if not squared:
+        return
+    extent = float(np.ptp(X.astype(np.float64, copy=False), axis=0).max())
+    if extent > LARGEST_RATIO * squared**0.5:
+        raise ValueError(
+            f"Samples of X differ by up to {extent:.3g}, but near ones by {squared**0.5:.3g} only, "
+            "so that their powers overflow float64 in one metric: remove outliers, or bring "
+            "features to one scale, e.g. with sklearn.preprocessing.StandardScaler."
+        )
+
+
+def check_range(samples: Samples) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Raise if powers of X's values leave float64; returns the limits of each feature."""
+    low, high = samples.limits()
+    largest = float(max(-low.min(), high.max()))
+    if largest > LARGEST_VALUE:
+        raise ValueError(
+            f"X has values up to {largest:.3g}, whose fourth powers overflow float64: "
+            f"divide X so that they stay below {LARGEST_VALUE:.0e}."
+        )
+    if 0.0 < largest < SMALLEST_VALUE:
+        raise ValueError(
+            f"X has no value above {largest:.3g}, so that fourth powers vanish in float64: "
+            f"multiply X so that its largest value is above {SMALLEST_VALUE:.0e}."
+        )
+    return low, high
+
+
+def check_magnitude(samples: Samples) -> list[str]:
+    """Raise if a metric cannot be made of X's values; returns remarks about them.
+
+    Remarks are sentences that explain a metric but need no warning.
+    """
+    n, d = samples.shape
+    low, high = check_range(samples)
+    constant = np.flatnonzero(low == high)
+    if len(constant) == d:
+        raise ValueError(
+            f"All {n} rows of X are the same, so that there is no distance to learn: "
+            "check how X was made."
+        )
+    repeated = _on_repeated(samples.take(np.arange(n))) if n <= MOST_ROWS_COMPARED else []
+    return _on_constant(constant, d) + repeated
+
+
+def _on_constant(constant: IndexArray, n_features: int) -> list[str]:
+    if not len(constant):
+        return []
+    return [
+        f"{len(constant)} of {n_features} features are constant (the first is number "
+        f"{constant[0]}): no distance depends on them, their part of the metric is as at the "
+        "start."
+    ]
+
+
+def _on_repeated(X: npt.NDArray[Any]) -> list[str]:
+    n_repeated = len(X) - len({row.tobytes() for row in X + 0.0})  # there are two zeros
+    if not n_repeated:
+        return []
+    return [f"{n_repeated} of {len(X)} rows repeat another row: they are neighbours at distance 0."]
+
+
+def first_batch(X: npt.NDArray[Any], labels: npt.NDArray[Any] | None) -> Given:
+    """The first batch of a stream, as a fit would take it."""
+    if labels is None:
+        return Given(MemorySamples(X), np.empty(0), X, None)
+    classes, codes = np.unique(labels, return_inverse=True)
+    return Given(MemorySamples(X, codes), classes, X, labels)
+
+
+def check_init(owner: str, init: object, n_features: int, *, has_labels: bool) -> None:
+    """Raise if an initial metric is none, or needs what is not there."""
+    if isinstance(init, str):
+        check_name(owner, "init", init, ("auto", *inits.NAMES))
+        if init == "within-class" and not has_labels:
+            raise ValueError(
+                f"{owner}(init='within-class') needs classes of the samples, which triplets do not "
+                "tell: choose init='scaled' or 'identity'."
+            )
+        return
+    matrix = np.asarray(init)
+    if matrix.ndim != 2 or matrix.shape[1] != n_features or matrix.dtype.kind not in "iuf":
+        raise ValueError(
+            f"{owner} needs init to be a name or a matrix L of numbers with {n_features} columns, "
+            f"one for each feature, got an array of shape {matrix.shape} and type {matrix.dtype}."
+        )
+    if not np.isfinite(matrix).all() or not matrix.any():
+        raise ValueError(
+            f"{owner} needs an init matrix of finite numbers that are not all 0: check how it was "
+            "made."
+        )
+
+
+def check_labels_and_neighbors(estimator: Any, given: Given, n_neighbors: int | None) -> list[str]:
+    """Raise unless triplets can be made of the classes; returns remarks."""
+    owner, sizes = type(estimator).__name__, given.samples.class_sizes
+    check_classes(owner, given.classes, sizes)
+    remarks = check_neighbors(owner, n_neighbors, sizes)
+    # past this, fit and scikit-learn's two wrappers of it
+    warn_singletons(given.classes, sizes, stacklevel=4)
+    return remarks
+
+
+def check_enough_triplets(owner: str, n_triplets: int | None, n_given: int) -> None:
+    """Raise if more triplets are asked for than were given."""
+    if n_triplets is not None and n_triplets > n_given:
+        raise ValueError(
+            f"{owner} was asked for n_triplets={n_triplets}, but {n_given} triplets were given: "
+            "lower n_triplets or leave it out."
+        )
+
+
+def check_classes(
+    owner: str,
+    classes: npt.NDArray[Any],
+    sizes: IndexArray,
+    *,
+    takes_triplets: str = "TripletSGD",
+) -> None:
+    """Raise unless triplets can be made of classes of these sizes.
+
+    ``takes_triplets`` is the learner to be advised where labels cannot be learned from.
+    """
+    if len(classes) < 2:
+        raise ValueError(
+            f"{owner} needs rows of at least 2 classes, got 1 class ({classes.tolist()[0]!r}): "
+            "pass labels with more than one class, or your own triplets to "
+            f"{takes_triplets}.fit_triplets."
+        )
+    if sizes.max() == 1:
+        raise ValueError(
+            f"{owner} needs a class with at least 2 rows, but each of the {len(sizes)} rows has a "
+            "class of its own: pass labels that repeat (classes, not targets or ids)."
+        )
+
+
+def warn_singletons(classes: npt.NDArray[Any], sizes: IndexArray, *, stacklevel: int) -> None:
+    """Say once which classes have one row and so are no anchors."""
+    singletons = classes[sizes == 1]
+    if len(singletons):
+        some = ", ".join(repr(c) for c in singletons[:3].tolist()) + (
+            ", ..." if len(singletons) > 3 else ""
+        )
+        warnings.warn(
+            f"{len(singletons)} of {len(classes)} classes have one row only ({some}): they have no "
+            "near row, so they serve as far rows only.",
+            DataWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+def check_neighbors(owner: str, n_neighbors: int | None, sizes: IndexArray) -> list[str]:
+    """Raise if X has fewer rows than neighbours; returns a remark if classes have."""
+    n_rows = int(sizes.sum())
+    assert n_neighbors is not None  # given or resolved, in a fit from labels
+    if n_neighbors >= n_rows:
+        raise ValueError(
+            f"{owner} was asked for n_neighbors={n_neighbors} nearest rows, but X has {n_rows} "
+            f"rows, {n_rows - 1} beside the anchor: lower n_neighbors to at most {n_rows - 1}, "
+            "or pass more rows."
+        )
+    n_small = np.count_nonzero(sizes <= n_neighbors)
+    if not n_small:
+        return []
+    return [
+        f"{n_small} of {len(sizes)} classes have no more than n_neighbors={n_neighbors} rows: "
+        "near rows are drawn among all others of such a class."
+    ]
+
+
+def check_radius(owner: str, radius: float, n_features: int, *, of: str) -> None:
+    """Raise if the norm or trace of the first iterate, the identity, exceeds ``radius``."""
+    start = n_features if of == "trace" else n_features**0.5
+    if start > radius:
+        raise ValueError(
+            f"{owner} starts at the identity, whose {of} {start:.4g} (for {n_features} features) "
+            f"exceeds radius={radius:g}: raise radius above it."
+        )
+
+
+def check_components(owner: str, n_components: int | None, n_features: int) -> None:
+    """Raise if more components are asked for than there are features."""
+    if n_components is not None and n_components > n_features:
+        raise ValueError(
+            f"{owner} was asked for n_components={n_components}, but X has {n_features} "
+            f"features: ask for at most {n_features}, or None for all."
+        )
+
+
+def check_batches(owner: str, plan: Plan) -> None:
+    """Raise if the triplets of a round do not fill one batch."""
+    n_triplets, per_anchor = plan.n_triplets or 0, plan.all_pairs**2
+    if n_triplets < per_anchor:
+        raise ValueError(
+            f"{owner} has n_triplets={n_triplets}, fewer than the {per_anchor} of one anchor with "
+            f"n_neighbors={plan.n_neighbors}: raise n_triplets or lower n_neighbors."
+        )
+    if n_triplets < plan.batch_triplets:
+        raise ValueError(
+            f"{owner} has {n_triplets} triplets, fewer than one batch of "
+            f"batch_size={plan.batch_size} anchors ({plan.batch_triplets} triplets): raise "
+            "n_triplets or lower batch_size."
+        )
+
+
+def check_batch(owner: str, n_triplets: int, batch_size: int) -> None:
+    """Raise if the triplets do not fill one batch."""
+    if n_triplets < batch_size:
+        raise ValueError(
+            f"{owner} has {n_triplets} triplets, fewer than one batch of "
+            f"batch_size={batch_size}: raise n_triplets or lower batch_size."
+        )
+
+
+def check_limits(owner: str, near_distance: float, far_distance: float) -> None:
+    """Raise if no pair can be as it should be."""
+    if not near_distance < far_distance:
+        raise ValueError(
+            f"{owner} needs near_distance below far_distance, got near_distance="
+            f"{near_distance:.4g} and far_distance={far_distance:.4g} (those not set are taken "
+            "from X): lower near_distance or raise far_distance."
+        )

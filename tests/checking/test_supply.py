@@ -1,0 +1,74 @@
+"""What comes with the package and what it asks for: no network, whole archives, true bounds."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from checks import ROOT, versions, wheel
+
+from metric_files import small_file
+
+CUT_OFF = """
+import socket
+
+def refuse(*_, **__):
+    raise AssertionError("the network was asked for")
+
+socket.socket.connect = socket.socket.connect_ex = socket.getaddrinfo = refuse
+"""
+
+USE = """
+import sys, numpy as np, calipers
+X = np.random.default_rng(0).standard_normal((40, 3))
+metric = calipers.TripletSGD("as-sgd", n_rounds=1, n_triplets=50).fit(X, np.arange(40) % 2)
+metric.transform(X)
+calipers.load(sys.argv[1])
+calipers.show_versions()
+from calipers.cli.main import main
+sys.exit(main(["inspect", sys.argv[1]]))
+"""
+
+
+def without_network(code: str, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", CUT_OFF + code, *words],
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+        env={name: value for name, value in os.environ.items() if name != "CALIPERS_OFFLINE"},
+    )
+
+
+def test_import_fit_and_files_need_no_network(tmp_path: Path) -> None:
+    done = without_network(USE, str(small_file(tmp_path)))
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_network_that_is_asked_for_would_be_noticed() -> None:
+    code = "import urllib.request; urllib.request.urlopen('http://127.0.0.1:9/')"
+    assert "the network was asked for" in without_network(code).stderr
+
+
+def test_archives_hold_what_belongs_there(tmp_path: Path) -> None:
+    pytest.importorskip("hatchling", reason="needs the build backend")
+    archives = wheel.built(tmp_path)
+    assert [file.suffix for file in archives] == [".whl", ".gz"]
+    for file in archives:
+        assert wheel.wrong_names(file) == [], file.name
+
+
+def test_lowest_versions_are_those_of_every_requirement() -> None:
+    constraints = versions.lowest()
+    assert "scikit-learn==1.9" in constraints
+    assert all(text.count("==") == 1 and ">" not in text for text in constraints)
+    assert len({text.split("==")[0] for text in constraints}) == len(constraints)
+
+
+def test_every_core_test_is_there() -> None:
+    for pattern in versions.CORE:
+        assert list(ROOT.glob(pattern)), pattern

@@ -1,0 +1,171 @@
+"""``calipers fit`` on large files, interrupted, and going on from a checkpoint."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from calipers import load, memmap
+from calipers.cli.main import main
+from calipers.data.disk import DiskSamples
+from calipers.solvers.sgd import SGDSolver
+
+pa = pytest.importorskip("pyarrow", reason="needs the extra tables")
+parquet = pytest.importorskip("pyarrow.parquet", reason="needs the extra tables")
+
+X, Y = load_iris(return_X_y=True)
+FEW = ("--learner", "triplet-sgd", "--method", "mini-sgd", "--triplets", "500", "--quiet")
+LOUD = FEW[:-1]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    np.save("X.npy", X)
+    np.save("y.npy", Y)
+    np.save("both.npy", np.column_stack([X, Y]))
+    parquet.write_table(table_of(), "iris.parquet")
+    return tmp_path
+
+
+@pytest.fixture
+def all_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are read by blocks of 16 rows, and never as a whole."""
+    monkeypatch.setattr(memmap, "LARGEST_READ", 0)
+    monkeypatch.setattr(memmap, "BLOCK_ELEMENTS", 64)
+
+
+@pytest.mark.usefixtures("all_is_large")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["X.npy", "--label", "y.npy"],
+        ["both.npy", "--label", "-1"],
+        ["both.npy", "--label", "5", "--standardize"],
+        ["both.npy", "--label", "5", "--ignore", "2"],
+        ["iris.parquet", "--label", "species"],
+        ["iris.parquet", "--label", "species", "--ignore", "a", "--standardize"],
+    ],
+)
+def test_large_files_give_the_metric_of_small_ones(
+    folder: Path, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+    true = DiskSamples.nearest
+
+    def spy(self: DiskSamples, *arguments: Any, **sizes: Any) -> Any:
+        seen.append(type(self))
+        return true(self, *arguments, **sizes)
+
+    monkeypatch.setattr(DiskSamples, "nearest", spy)
+    assert main(["fit", *words, "-o", "large", *FEW]) == 0
+    assert seen or "2" in words  # columns that are not side by side are copied
+    with monkeypatch.context() as patched:
+        patched.setattr(memmap, "LARGEST_READ", 2**27)
+        assert main(["fit", *words, "-o", "small", *FEW]) == 0
+    large, small = load("large"), load("small")
+    np.testing.assert_allclose(large.components_, small.components_, rtol=1e-9, atol=1e-12)
+    assert large.classes_.tolist() == small.classes_.tolist()
+    assert large.label_ == small.label_
+
+
+@pytest.mark.usefixtures("all_is_large")
+def test_gaps_of_large_parquet_files_are_named(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = table_of()
+    holes = table["b"].to_numpy().copy()
+    holes[77] = np.nan
+    parquet.write_table(table.set_column(1, "b", pa.array(holes)), "holes.parquet")
+    assert main(["fit", "holes.parquet", "--label", "species", *FEW]) == 2
+    assert "holes.parquet has no value in row 78 in the column 'b'" in capsys.readouterr().err
+    parquet.write_table(
+        table.set_column(4, "species", pa.array([None, *["x"] * 149])), "unlabelled.parquet"
+    )
+    assert main(["fit", "unlabelled.parquet", "--label", "species", *FEW]) == 2
+    assert "has no value in row 1 in the column 'species' of labels" in capsys.readouterr().err
+    Path("damaged.parquet").write_bytes(Path("iris.parquet").read_bytes()[:-300])
+    assert main(["fit", "damaged.parquet", "--label", "species", *FEW]) == 2
+    assert "Cannot read 'damaged.parquet' as Parquet" in capsys.readouterr().err
+
+
+def table_of() -> Any:
+    species = np.array(["setosa", "versicolor", "virginica"])[Y]
+    columns = {name: X[:, i] for i, name in enumerate("abcd")}
+    return pa.table({**columns, "species": species, "note": species})
+
+
+def interrupt_after(n_portions: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let Ctrl-C come while a solver learns from a portion."""
+    true, left = SGDSolver.advance, [n_portions]
+
+    def advance(self: SGDSolver, *arguments: Any) -> Any:
+        left[0] -= 1
+        if left[0] == 0:
+            signal.raise_signal(signal.SIGINT)
+        return true(self, *arguments)
+
+    monkeypatch.setattr(SGDSolver, "advance", advance)
+
+
+def test_ctrl_c_leaves_the_metric_so_far_and_a_checkpoint(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["fit", "X.npy", "--label", "y.npy", "-o", "whole", *FEW]) == 0
+    words = ["fit", "X.npy", "--label", "y.npy", "-o", "m", "--checkpoint", "state"]
+    with monkeypatch.context() as patched:
+        interrupt_after(30, patched)
+        assert main([*words, *LOUD]) == 130
+    assert "interrupted after 30 of" in capsys.readouterr().err
+    assert load("m").facts_["n_iter_"] < load("whole").facts_["n_iter_"]
+    assert Path("state").exists()
+    assert main([*words, *FEW]) == 0
+    np.testing.assert_array_equal(load("m").components_, load("whole").components_)
+    assert not Path("state").exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_ctrl_c_while_a_learner_is_selected_keeps_the_best_so_far(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with monkeypatch.context() as patched:
+        interrupt_after(3, patched)
+        assert main(["fit", "X.npy", "--label", "y.npy", "-o", "m"]) == 130
+    output = capsys.readouterr()
+    assert "interrupted" in output.err
+    assert load("m").facts_["interrupted_"] is True
+    assert output.out.startswith(load("m").facts_["reason_"])
+
+
+def test_a_selection_goes_on_from_its_checkpoint(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["fit", "X.npy", "--label", "y.npy", "--quiet"]
+    assert main([*words, "-o", "whole"]) == 0
+    with monkeypatch.context() as patched:
+        interrupt_after(5, patched)
+        assert main([*words, "-o", "m", "--checkpoint", "state"]) == 130
+    assert Path("state").exists()
+    assert main([*words, "-o", "m", "--checkpoint", "state"]) == 0
+    np.testing.assert_array_equal(load("m").components_, load("whole").components_)
+    assert not Path("state").exists()
+
+
+def test_ctrl_c_ends_commands_of_many_fits(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupt_after(3, monkeypatch)
+    assert main(["evaluate", "X.npy", "--label", "y.npy", *FEW]) == 130
+
+
+def test_a_checkpoint_is_of_no_use_to_some(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["fit", "X.npy", "--label", "y.npy", "--checkpoint", "state", "--quiet"]
+    for learner in ("lmnn", "euclidean"):
+        assert main([*words, "--learner", learner]) == 2
+        told = f"--checkpoint is of no use to --learner {learner}."
+        assert told in capsys.readouterr().err

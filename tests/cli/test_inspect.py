@@ -1,0 +1,61 @@
+"""``calipers inspect``."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from commands import FEATURES, X, quick_fit, run
+
+
+@pytest.mark.usefixtures("folder")
+def test_inspect(capsys: pytest.CaptureFixture[str]) -> None:
+    metric = quick_fit("--components", "3")
+    run("inspect", "m", "--json")
+    facts = json.loads(capsys.readouterr().out)
+    M = metric.get_mahalanobis_matrix()
+    np.testing.assert_allclose(facts["spectrum"], np.linalg.eigvalsh(M)[:0:-1])
+    assert (facts["features"], facts["components"], facts["rank"]) == (4, 3, 3)
+    shares = np.diag(M) * X.var(axis=0)
+    assert list(facts["importances"]) == [FEATURES[i] for i in np.argsort(-shares)]
+    told = list(facts["importances"].values())
+    np.testing.assert_allclose(told, np.sort(shares / shares.sum())[::-1])
+    run("inspect", "m", "--top", "2")
+    shown = capsys.readouterr().out
+    assert "4 features to 3 components, rank 3" in shown
+    assert "and 2 more with" in shown
+    assert "3 classes: setosa, versicolor, virginica" in shown
+    assert f"n_updates_: {metric.facts_['n_updates_']}" in shown
+
+
+@pytest.mark.usefixtures("folder")
+def test_inspect_sends_no_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
+    from calipers.io import write
+    from metric_files import small_contents
+
+    names = ["a\x1b[31m", "b\u202e", "c\n"]
+    write(small_contents(feature_names=names, notes=["\x07"]), "m")
+    run("inspect", "m")
+    told = capsys.readouterr().out
+    assert all(sign.isprintable() or sign == "\n" for sign in told)
+
+
+@pytest.mark.usefixtures("folder")
+def test_inspect_says_first_what_was_chosen(capsys: pytest.CaptureFixture[str]) -> None:
+    from calipers.io import write
+    from metric_files import small_contents
+
+    for facts, expected in (
+        ({"chosen_": "euclidean", "reason_": "Nothing beats it."}, "Nothing beats it.\n\nm: "),
+        ({"chosen_": "scaled"}, "Chosen: scaled.\n\nm: "),
+        ({}, "m: "),
+    ):
+        write(small_contents(facts=facts), "m")
+        run("inspect", "m")
+        assert capsys.readouterr().out.startswith(expected)
+        run("inspect", "m", "--json")
+        told = json.loads(capsys.readouterr().out)
+        assert (told["chosen"], told["reason"]) == (facts.get("chosen_"), facts.get("reason_"))
+        assert "chosen_" not in told["training"]

@@ -1,0 +1,200 @@
+"""The command line as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from calipers import __version__
+from calipers.cli.main import main
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Return the one line on stderr with which the arguments are refused."""
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    return one_line(capsys)
+
+
+def one_line(capsys: pytest.CaptureFixture[str]) -> str:
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.count("\n") == 1
+    return output.err.strip()
+
+
+def test_help_is_light_and_gives_examples() -> None:
+    code = (
+        "import sys; from calipers.cli.main import main\n"
+        "try: main(['--help'])\n"
+        "finally: print(sorted({'numpy', 'sklearn', 'rich', 'matplotlib'} & set(sys.modules)))"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert "examples:" in answer.stdout
+    assert answer.stdout.rstrip().endswith("[]")
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--version"])
+    assert caught.value.code == 0
+    assert capsys.readouterr().out == f"calipers {__version__}\n"
+
+
+def test_module_is_the_command() -> None:
+    command = [sys.executable, "-m", "calipers", "--version"]
+    assert subprocess.check_output(command, text=True) == f"calipers {__version__}\n"
+
+
+def test_no_command_prints_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    assert "calipers demo" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["dmeo"], "invalid choice: 'dmeo'"),
+        (["demo", "--seed", "-1"], "must be a whole number from 0 to 2^32 - 1, got '-1'"),
+        (["demo", "--seed", "4294967296"], "from 0 to 2^32 - 1, got '4294967296'"),
+        (["demo", "--output", "x.txt"], "must end in .png, .svg, .pdf, got 'x.txt'"),
+        (["fingerprint", "--seeds", "0"], "must be a whole number of at least 1, got '0'"),
+    ],
+)
+def test_bad_arguments_get_one_sentence(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], expected: str
+) -> None:
+    assert expected in refused(capsys, *arguments)
+
+
+def test_a_bad_number_of_threads_gets_one_sentence(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CALIPERS_NUM_THREADS", "many")
+    assert "CALIPERS_NUM_THREADS must be a whole number" in refused(capsys, "demo")
+
+
+def test_mistakes_of_the_user_end_in_one_sentence(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CALIPERS_DATA", raising=False)
+    assert main(["demo", "--output", str(tmp_path / "no" / "p.png")]) == 2
+    assert one_line(capsys).endswith("does not exist: create it first.")
+    assert main(["fingerprint"]) == 2
+    assert one_line(capsys).startswith("calipers: Data set 'semeion' needs semeion.npz or semeion")
+    assert main(["fingerprint", "--datasets", "iris"]) == 2
+    assert one_line(capsys).startswith("calipers: The paper has no numbers for 'iris'")
+    assert main(["fingerprint", "--data-dir", str(tmp_path)]) == 2
+    assert f"is not in {str(tmp_path)!r} or" in one_line(capsys)
+
+
+def test_an_interrupt_is_one_sentence(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("calipers.paper.demo.run", interrupt)
+    assert main(["demo", "--output", str(tmp_path / "p.png")]) == 130
+    assert one_line(capsys) == "calipers: stopped before the end; no half-written file is left."
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_demo_as_json_writes_nothing_else_to_stdout(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("calipers.paper.demo.METHODS", ("hr-sgd",))
+    assert main(["demo", "--json", "--quiet", "--output", str(tmp_path / "p.svg")]) == 0
+    output = capsys.readouterr()
+    rows = json.loads(output.out)
+    assert output.err == ""
+    assert [row["method"] for row in rows] == ["cv", "euclidean", "hr-sgd"]
+    assert set(rows[2]) == {
+        "method",
+        "error",
+        "updates",
+        "projections",
+        "mining_seconds",
+        "solve_seconds",
+    }
+    assert (tmp_path / "p.svg").read_text().startswith("<?xml")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such pipes on Windows")
+def test_a_reader_that_leaves_is_not_an_error(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    arguments = ["demo", "--json", "--quiet", "--output", str(tmp_path / "p.png")]
+    code = (
+        "import sys; from calipers.cli.main import main; from calipers.paper import demo\n"
+        f"demo.METHODS = ('hr-sgd',); sys.exit(main({arguments}))"
+    )
+    command = [sys.executable, "-c", code]
+    with os.fdopen(writing) as closed_pipe:
+        done = subprocess.run(command, stdout=closed_pipe, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+MISSING = """
+import sys
+sys.modules["{package}"] = None
+from calipers.cli.main import main
+sys.exit(main({arguments}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("package", "arguments", "expected"),
+    [
+        ("rich", ["demo"], "The command line needs rich: pip install 'calipers[cli]'."),
+        ("rich", ["fit", "no"], "The command line needs rich: pip install 'calipers[cli]'."),
+        ("rich", ["evaluate", "no"], "The command line needs rich: pip install 'calipers[cli]'."),
+        ("rich", ["fingerprint"], "The command line needs rich: pip install 'calipers[cli]'."),
+        ("rich", ["paper"], "The command line needs rich: pip install 'calipers[cli]'."),
+        ("rich", ["inspect", "no"], "There is no file 'no'"),
+        ("matplotlib", ["demo"], "Pictures need matplotlib: pip install 'calipers[plot]'."),
+        ("matplotlib", ["paper"], "Pictures need matplotlib: pip install 'calipers[plot]'."),
+        (
+            "matplotlib",
+            ["evaluate", "no", "-o", "p.png"],
+            "Pictures need matplotlib: pip install 'calipers[plot]'.",
+        ),
+        ("matplotlib", ["fit", "no.csv"], "'no.csv' does not exist"),
+    ],
+)
+def test_a_missing_extra_is_named_before_any_work(
+    package: str, arguments: list[str], expected: str, tmp_path: Path
+) -> None:
+    code = MISSING.format(package=package, arguments=arguments)
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"calipers: {expected}")
+    assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["", "fit", "evaluate", "demo", "paper"])
+def test_help_needs_no_extra(command: str) -> None:
+    code = MISSING.format(package="rich", arguments=[*filter(None, [command]), "--help"])
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert answer.stdout.startswith("usage: calipers")
+
+
+def test_other_missing_packages_are_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ImportError("no module of ours", name="calipers.nowhere")
+
+    monkeypatch.setattr("calipers.load", broken, raising=False)
+    with pytest.raises(ImportError, match="no module of ours"):
+        main(["inspect", "m"])

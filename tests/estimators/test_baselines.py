@@ -1,0 +1,90 @@
+"""Euclidean, Scaled, WithinClass and Discriminant: metrics without steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.preprocessing import StandardScaler
+
+from calipers import Discriminant, Euclidean, Scaled, WithinClass
+
+X, Y = load_wine(return_X_y=True)
+
+
+def test_euclidean_is_the_identity_and_ignores_labels() -> None:
+    for labels in (None, Y, "nonsense"):
+        fitted = Euclidean().fit(X, labels)
+        np.testing.assert_array_equal(fitted.components_, np.eye(13))
+        np.testing.assert_array_equal(fitted.transform(X), X)
+        assert fitted.n_updates_ == 0
+        assert not hasattr(fitted, "classes_")
+
+
+def test_scaled_is_standardising() -> None:
+    samples = np.column_stack([X, np.full(len(X), 7.0)])
+    images = Scaled().fit(samples).transform(samples)
+    np.testing.assert_allclose(images[:, :13] - images[:, :13].mean(axis=0), standard(), atol=1e-9)
+    np.testing.assert_array_equal(images[:, 13], 7.0)
+
+
+def standard() -> Any:
+    return StandardScaler().fit_transform(X)
+
+
+@pytest.mark.parametrize(("learner", "samples"), [(Euclidean, X), (Scaled, standard())])
+def test_fewer_components_are_principal(learner: Any, samples: Any) -> None:
+    images = learner(n_components=3).fit(X).transform(X)
+    expected = PCA(3).fit_transform(samples)
+    np.testing.assert_allclose(
+        np.abs(images - images.mean(axis=0)), np.abs(expected), rtol=1e-6, atol=1e-6
+    )
+
+
+def test_within_class_is_the_inverse_covariance_within_classes() -> None:
+    """Of many samples the shrinkage is little."""
+    rng = np.random.default_rng(0)
+    labels = np.arange(15_000) % 3
+    mix = rng.standard_normal((3, 3))
+    samples = rng.standard_normal((15_000, 3)) @ mix + 5.0 * rng.standard_normal((3, 3))[labels]
+    fitted = WithinClass().fit(samples, labels)
+    expected = np.linalg.inv(mix.T @ mix)
+    difference = np.linalg.norm(fitted.get_mahalanobis_matrix() - expected)
+    assert difference < 0.05 * np.linalg.norm(expected)
+    assert fitted.classes_.tolist() == [0, 1, 2]
+
+
+def test_discriminants_are_those_of_lda() -> None:
+    """Of scaled features and about the same shrinkage: the same plane."""
+    fitted = Discriminant().fit(X, Y)
+    assert fitted.components_.shape == (2, 13)
+    lda = LinearDiscriminantAnalysis(solver="eigen", shrinkage="auto").fit(standard(), Y)
+    ours, theirs = fitted.transform(X), lda.transform(standard())
+    ours, theirs = (np.linalg.qr(images - images.mean(axis=0))[0] for images in (ours, theirs))
+    assert np.linalg.svd(ours.T @ theirs)[1].min() > 0.98
+    images = fitted.transform(X)
+    means = np.stack([images[c == Y].mean(axis=0) for c in range(3)])
+    assert means[:, 0].var() > means[:, 1].var()
+
+
+@pytest.mark.parametrize("learner", [WithinClass, Discriminant])
+def test_units_of_features_do_not_matter(learner: Any) -> None:
+    units = np.ldexp(1.0, np.random.default_rng(0).permutation(np.arange(-36, 42, 6)))
+    usual, unlike = learner().fit(X, Y), learner().fit(X * units, Y)
+    pairs = np.stack([X[:-1], X[1:]], axis=1)
+    np.testing.assert_allclose(
+        unlike.pair_distance(pairs * units), usual.pair_distance(pairs), rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize("learner", [WithinClass, Discriminant])
+def test_labels_are_needed(learner: Any) -> None:
+    name = learner.__name__
+    with pytest.raises(ValueError, match=f"^{name} needs rows of at least 2 classes, got 1 class"):
+        learner().fit(X, np.zeros(len(X)))
+    with pytest.raises(ValueError, match=f"^{name} requires y to be passed, but the target y is"):
+        learner().fit(X, None)

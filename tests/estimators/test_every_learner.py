@@ -1,0 +1,360 @@
+"""What holds for every learner: bits, layouts, order of components, odd data, what is said."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy.stats import ortho_group
+from sklearn.datasets import load_digits
+
+from calipers import memmap
+from calipers.data import disk
+from calipers.evaluation import knn_error
+from calipers.validation import DataWarning
+from learners import (
+    FROM_TRIPLETS,
+    LEARNERS,
+    STEPWISE,
+    each_from_triplets,
+    each_learner,
+    each_stepwise,
+    for_triplets,
+    iris,
+    little,
+    metric_of,
+    noise,
+    random_triplets,
+)
+from solver_runs import assert_same_matrix
+
+X, Y = iris()
+FEW, FEW_LABELS = noise()
+
+
+# Parameters
+
+
+CHANGES: dict[str, list[dict[str, Any]]] = {
+    "SPML": [{"batch_size": 5}, {"ridge": 1e-2}, {"margin": 1e6}],
+    "OASIS": [{"aggressiveness": 0.01}],
+    "LEGO": [{"learning_rate": 0.5}, {"near_distance": 0.2}, {"far_distance": 8.0}],
+    "ITML": [
+        *({"slack_weight": 0.5}, {"near_distance": 0.2}, {"far_distance": 8.0}),
+        *({"max_iter": 2}, {"tol": 0.1}),
+    ],
+    "LMNN": [{"push_weight": 0.2}, {"max_iter": 3}, {"tol": 0.1}],
+}
+EVERYWHERE = [
+    *({"n_triplets": 40}, {"n_neighbors": 2}, {"n_components": 2}, {"random_state": 1}),
+]
+CASES = [
+    (name, change)
+    for name in ("SPML", "OASIS", "LEGO", "ITML", "LMNN")
+    for change in [*CHANGES[name], *EVERYWHERE]
+    if change.keys() <= LEARNERS[name].get_params().keys()
+]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(("name", "change"), CASES)
+def test_every_parameter_changes_something(name: str, change: dict[str, Any]) -> None:
+    usual = {"ridge": 1e-1} if name == "SPML" else {}
+    before = metric_of(little(name, **usual), X, Y)
+    after = metric_of(little(name, **{**usual, **change}), X, Y)
+    assert np.linalg.norm(before - after) > 1e-6 * np.linalg.norm(before)
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_every_parameter_is_in_the_table_above(name: str) -> None:
+    changed = {key for learner, change in CASES if learner == name for key in change}
+    assert changed == LEARNERS[name].get_params().keys()
+
+
+# Components
+
+
+@each_learner
+def test_components_are_ordered_by_the_variance_of_the_samples(name: str) -> None:
+    """A prefix keeps more of the variance under the metric than any other directions do."""
+    fitted = little(name).fit(X, Y)
+    if name in ("Euclidean", "Scaled"):  # features as they are; principal axes where fewer
+        fitted = little(name, n_components=4).fit(X, Y)
+    covariance = np.atleast_2d(np.cov(fitted.transform(X).T))
+    variances = np.diag(covariance)
+    if name != "Discriminant":  # ordered by the variance of the class means
+        assert (np.diff(variances) <= 1e-9 * variances[0]).all()
+        np.testing.assert_allclose(covariance, np.diag(variances), atol=1e-9 * variances[0])
+    if name not in ("TripletSGD", "MetricCV"):  # which learn the factor for its rank
+        for k in range(1, len(variances)):
+            few = little(name, n_components=k).fit(X, Y).components_
+            np.testing.assert_allclose(few, fitted.components_[:k], rtol=1e-9, atol=1e-12)
+
+
+@each_learner
+def test_components_are_as_many_as_asked_for(name: str) -> None:
+    fitted = little(name, n_components=2).fit(X, Y)
+    assert fitted.components_.shape == (2, 4)
+    assert fitted.transform(X).shape == (150, 2)
+    with pytest.raises(ValueError, match=f"^{name} was asked for n_components=5, but X has 4"):
+        little(name, n_components=5).fit(X, Y)
+
+
+@each_learner
+def test_a_metric_it_is(name: str) -> None:
+    M = metric_of(little(name), X, Y)
+    np.testing.assert_allclose(M, M.T, atol=1e-12 * np.abs(M).max())
+    assert np.linalg.eigvalsh(M)[0] >= -1e-10 * np.linalg.norm(M)
+
+
+@each_learner
+def test_refitting_forgets(name: str) -> None:
+    model = little(name).fit(X[:, :2], Y)
+    np.testing.assert_array_equal(model.fit(X, Y).components_, little(name).fit(X, Y).components_)
+
+
+@each_from_triplets
+def test_fitted_attributes(name: str) -> None:
+    fitted = little(name).fit(X, Y)
+    assert fitted.classes_.tolist() == [0, 1, 2]
+    assert fitted.n_features_in_ == 4
+    assert fitted.n_updates_ == fitted.update_curve_[-1] > 0
+    assert min(fitted.mining_seconds_, fitted.solve_seconds_) > 0
+    assert fitted.notes_ == []
+    assert not fitted.interrupted_
+    assert (fitted.loss_curve_ >= 0).all()
+    assert fitted.loss_curve_.max() > 0
+    assert len(fitted.loss_curve_) == len(fitted.update_curve_)
+    if name in ("SPML", "OASIS"):
+        assert fitted.triplet_curve_[-1] == 500
+        assert fitted.n_iter_ == (50 if name == "SPML" else 500)
+    if name == "LEGO":
+        assert fitted.n_iter_ == fitted.pair_curve_[-1] == 1000
+    assert not hasattr(for_triplets(name).fit_triplets(X, random_triplets(150, 50)), "classes_")
+
+
+# The same bits
+
+
+@each_learner
+def test_any_number_of_threads(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    components = []
+    for n_threads in ("1", "2", "1"):
+        monkeypatch.setenv("CALIPERS_NUM_THREADS", n_threads)
+        components.append(little(name).fit(X, Y).components_)
+    np.testing.assert_array_equal(components[0], components[1])
+    np.testing.assert_array_equal(components[0], components[2])
+    if name in FROM_TRIPLETS:
+        assert not np.array_equal(components[0], little(name, random_state=1).fit(X, Y).components_)
+
+
+DIGITS, DIGIT_LABELS = load_digits(return_X_y=True)
+DIGITS = (DIGITS + np.random.default_rng(0).random(DIGITS.shape))[:700]
+DIGIT_LABELS = DIGIT_LABELS[:700]
+
+
+def mapped(folder: Path, values: npt.NDArray[Any], mode: Any = "r") -> npt.NDArray[Any]:
+    np.save(folder / "X.npy", values)
+    loaded: npt.NDArray[Any] = np.load(folder / "X.npy", mmap_mode=mode)
+    return loaded
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every mapped file is read by blocks, of 100 samples."""
+    monkeypatch.setattr(memmap, "LARGEST_READ", 0)
+    monkeypatch.setattr(memmap, "BLOCK_ELEMENTS", 6400)
+    monkeypatch.setattr(disk, "_TAKEN_AT_ONCE", 64)
+    monkeypatch.setattr("calipers.validation._LABELS_AT_ONCE", 100)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.usefixtures("small_blocks")
+@each_learner
+def test_a_memory_mapped_file(name: str, tmp_path: Path) -> None:
+    less: Any = {"ITML": {"tol": 0.1}, "LMNN": {"max_iter": 3}}.get(name, {})
+    for view in (slice(None), np.s_[::2, 3:40]):
+        file = mapped(tmp_path, DIGITS)[view]
+        labels = DIGIT_LABELS[:: 1 if view == slice(None) else 2]
+        expected = little(name, **less).fit(np.array(file), labels)
+        got = little(name, **less).fit(file, labels)
+        np.testing.assert_array_equal(got.components_, expected.components_)
+        assert got.n_updates_ == expected.n_updates_
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int16])
+@pytest.mark.parametrize("init", ["auto", "identity", "scaled", "within-class"])
+def test_a_memory_mapped_file_of_any_type(tmp_path: Path, dtype: Any, init: str) -> None:
+    values = DIGITS.astype(dtype)
+    expected = little("TripletSGD", init=init).fit(values, DIGIT_LABELS)
+    got = little("TripletSGD", init=init).fit(mapped(tmp_path, values), DIGIT_LABELS)
+    np.testing.assert_array_equal(got.components_, expected.components_)
+    triplets = random_triplets(700, 300)
+    if init != "within-class":
+        expected, got = (
+            for_triplets("TripletSGD", init=init).fit_triplets(given, triplets)
+            for given in (values, mapped(tmp_path, values))
+        )
+        np.testing.assert_array_equal(got.components_, expected.components_)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_what_only_this_process_changed_is_kept(tmp_path: Path) -> None:
+    """Pages of a copy-on-write map must not be given back: that would undo the change."""
+    values = mapped(tmp_path, DIGITS, mode="c")
+    values[0, 0] = 77.0
+    little("TripletSGD").fit(values, DIGIT_LABELS)
+    assert values[0, 0] == 77.0
+
+
+WHOLE = np.random.default_rng(1).integers(0, 9, size=(40, 5)).astype(np.float64)
+WHOLE_LABELS = np.arange(40) % 4
+
+
+def layouts() -> dict[str, Any]:
+    doubled = np.zeros((80, 5))
+    doubled[::2] = WHOLE
+    read_only = WHOLE.copy()
+    read_only.flags.writeable = False
+    return {
+        "list": WHOLE.tolist(),
+        "read-only": read_only,
+        "every other": doubled[::2],
+        "negative strides": WHOLE[::-1].copy()[::-1],
+        "Fortran order": np.asfortranarray(WHOLE),
+        "float32": WHOLE.astype(np.float32),
+        "uint8": WHOLE.astype(np.uint8),
+        "object": WHOLE.astype(object),
+    }
+
+
+@each_learner
+def test_any_layout_and_labels_give_the_same_metric_and_are_left_alone(name: str) -> None:
+    expected = little(name).fit(WHOLE, WHOLE_LABELS)
+    for kind, given in layouts().items():
+        before = np.array(given)
+        fitted = little(name).fit(given, WHOLE_LABELS)
+        # samples in other coordinates are rounded to float32 again, which runs carry on
+        rtol = 1e-5 if kind == "float32" else 1e-13
+        np.testing.assert_allclose(fitted.components_, expected.components_, rtol, rtol)
+        np.testing.assert_array_equal(np.array(given), before)
+    words = np.array(["a", "b", "c", "d"], dtype=object)[WHOLE_LABELS]
+    for labels in (words, words.astype(str), WHOLE_LABELS.astype(float), WHOLE_LABELS.tolist()):
+        fitted = little(name).fit(WHOLE, labels)
+        np.testing.assert_array_equal(fitted.components_, expected.components_)
+        if name not in ("Euclidean", "Scaled"):
+            assert fitted.classes_.tolist() == sorted(set(np.asarray(labels).tolist()))
+
+
+# Invariances
+
+
+@pytest.mark.parametrize("name", ["SPML", "OASIS", "LEGO", "ITML", "LMNN", "Euclidean"])
+def test_rotation(name: str) -> None:
+    Q = ortho_group.rvs(4, random_state=0)
+    M = metric_of(little(name), X, Y)
+    rotated = metric_of(little(name), X @ Q, Y)
+    assert_same_matrix(rotated, Q.T @ M @ Q, 1e-2 if name == "LMNN" else 1e-7)
+
+
+@each_learner
+def test_translation_matters_to_inner_products_only(name: str) -> None:
+    shifted, plain = (metric_of(little(name), given, Y) for given in (X + np.arange(4.0), X))
+    if name == "OASIS":
+        assert np.linalg.norm(shifted - plain) > 1e-3 * np.linalg.norm(plain)
+    else:
+        assert_same_matrix(shifted, plain, 1e-2 if name == "LMNN" else 1e-7)
+
+
+@pytest.mark.parametrize("unit", [1e-74, 1e-30, 1e30, 1e74])
+@each_learner
+def test_extreme_scales(unit: float, name: str) -> None:
+    fitted = little(name).fit(unit * X, Y)
+    assert np.isfinite(fitted.components_).all()
+    if name in ("TripletSGD", "ITML", "Scaled", "WithinClass", "Discriminant"):
+        expected = little(name).fit(X, Y)
+        assert fitted.n_updates_ == expected.n_updates_
+        exponent = 1.0 if name == "ITML" else unit
+        np.testing.assert_allclose(
+            exponent * fitted.components_, expected.components_, rtol=1e-5, atol=1e-6
+        )
+
+
+# Odd data
+
+
+@each_from_triplets
+def test_repeated_samples_and_label_noise(name: str) -> None:
+    """Some negatives are the anchor itself."""
+    samples, labels = np.repeat(X[:20], 2, axis=0), np.arange(40) % 2
+    fitted = little(name).fit(samples, labels)
+    assert np.isfinite(fitted.components_).all()
+    assert fitted.notes_ == ["20 of 40 rows repeat another row: they are neighbours at distance 0."]
+
+
+@each_from_triplets
+def test_constant_features_are_as_at_the_start(name: str) -> None:
+    samples = X.copy()
+    samples[:, 1] = 0.0
+    fitted = little(name).fit(samples, Y)
+    M = fitted.get_mahalanobis_matrix()
+    np.testing.assert_allclose(M[1, [0, 2, 3]], 0.0, atol=1e-12 * M.max())
+    if name in ("OASIS", "LEGO", "ITML"):
+        assert M[1, 1] == pytest.approx(1.0)
+    assert fitted.notes_ == [
+        "1 of 4 features are constant (the first is number 1): no distance depends on them, their "
+        "part of the metric is as at the start."
+    ]
+
+
+@each_stepwise
+def test_a_singleton_class_is_said_once_and_the_warning_points_at_the_call(name: str) -> None:
+    labels = FEW_LABELS.astype(object)
+    labels[0] = "alone"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fitted = little(name).fit(FEW, labels.astype(str))
+    (told,) = [warning for warning in caught if warning.category is DataWarning]
+    assert str(told.message) == (
+        "1 of 4 classes have one row only ('alone'): they have no near row, so they serve as far "
+        "rows only."
+    )
+    assert told.filename == __file__
+    assert len(fitted.classes_) == 4
+
+
+def test_notes() -> None:
+    repeated = np.vstack([0.0 * FEW[:1], -0.0 * FEW[:1], FEW])  # there is but one zero
+    (note,) = little("TripletSGD").fit(repeated, np.r_[FEW_LABELS[:2], FEW_LABELS]).notes_
+    assert note.startswith("1 of 32 rows repeat another row")
+    assert little("TripletSGD", n_neighbors=10).fit(FEW, FEW_LABELS).notes_ == [
+        "3 of 3 classes have no more than n_neighbors=10 rows: near rows are drawn among all "
+        "others of such a class."
+    ]
+    labels = np.where(np.arange(30) < 5, np.arange(30), 100 + FEW_LABELS)
+    with pytest.warns(DataWarning, match=r"^5 of 8 classes have one row only \(0, 1, 2, \.\.\.\)"):
+        little("TripletSGD").fit(FEW, labels)
+
+
+# From end to end
+
+
+@pytest.mark.parametrize("name", [*STEPWISE, "Discriminant", "MetricCV"])
+def test_noise_is_found_out(name: str) -> None:
+    """Three features tell the classes apart, ten louder ones do not."""
+    euclidean, learned = [], []
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        labels = rng.integers(3, size=400)
+        telling = 3.0 * np.eye(3)[labels] + 0.7 * rng.standard_normal((400, 3))
+        samples = np.hstack([telling, 2.0 * rng.standard_normal((400, 10))])
+        more = {"n_triplets": 200 if name == "ITML" else 5000} if name in FROM_TRIPLETS else {}
+        images = little(name, **more).fit(samples[::2], labels[::2]).transform(samples)
+        euclidean.append(knn_error(samples[::2], labels[::2], samples[1::2], labels[1::2]))
+        learned.append(knn_error(images[::2], labels[::2], images[1::2], labels[1::2]))
+    assert np.mean(learned) < 0.5 * np.mean(euclidean)

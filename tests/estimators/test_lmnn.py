@@ -1,0 +1,175 @@
+"""LMNN: the descent, what it says, and data that are odd to it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neighbors import KNeighborsClassifier
+
+from calipers.arrays import FloatArray, IndexArray
+from calipers.estimators.lmnn import LMNN
+from calipers.validation import DataWarning
+from reference.lmnn_by_definition import WINE, WINE_Y, X, Y, by_definition, data, fit, problem
+from watch import Watch
+
+# The descent
+
+
+def test_ever_lower_and_exact_at_the_end() -> None:
+    rows, labels = data(150, 5)
+    fitted = fit(rows, labels)
+    assert fitted.converged_
+    assert (np.diff(fitted.objective_curve_) < 0).all()
+    assert len(fitted.objective_curve_) == fitted.n_updates_ + 1 == fitted.n_iter_ + 1 > 5
+    assert fitted.objective_curve_[-1] == fitted.objective_
+    M = fitted.get_mahalanobis_matrix()
+    assert np.linalg.eigvalsh(M)[0] >= -1e-10 * np.linalg.norm(M)
+    objective, _, n_active = by_definition(M, rows, labels)
+    assert fitted.objective_ == pytest.approx(objective, rel=1e-9)
+    assert abs(fitted.n_active_ - n_active) <= 2  # those at a kink may differ by rounding
+
+
+def projected_gradient(rows: FloatArray, labels: IndexArray, n_steps: int) -> float:
+    """The textbook's way: in M, a step is taken if the objective does not rise."""
+    M = np.eye(rows.shape[1])
+    objective, G, _ = by_definition(M, rows, labels)
+    rate = 1e-3 * float(np.linalg.norm(M) / np.linalg.norm(G))
+    for _ in range(n_steps):
+        values, vectors = np.linalg.eigh(M - rate * G)
+        other = (vectors * np.maximum(values, 0.0)) @ vectors.T
+        other_objective, other_G, _ = by_definition(other, rows, labels)
+        if other_objective <= objective:
+            M, objective, G = other, other_objective, other_G
+            rate *= 1.2
+        else:
+            rate *= 0.5
+    return objective
+
+
+def test_as_low_as_projected_gradients() -> None:
+    expected = projected_gradient(X, Y, 100)
+    assert fit(tol=1e-7).objective_ <= expected * (1 + 1e-6)
+    assert fit().objective_ <= expected * (1 + 1e-3)
+
+
+def test_start_and_path_do_not_matter() -> None:
+    """Scale, rotation and origin of the rows change the path, not the minimum."""
+    rotation = np.linalg.qr(np.random.default_rng(0).standard_normal((4, 4)))[0]
+    expected = fit(tol=1e-8).objective_
+    for rows in (1e6 * X, 1e-6 * X, X @ rotation, X + 50.0):
+        assert fit(rows, tol=1e-8).objective_ == pytest.approx(expected, rel=1e-5)
+
+
+def test_features_of_very_different_scales() -> None:
+    fitted = fit(WINE, WINE_Y)
+    assert fitted.n_iter_ < 100
+    assert fitted.objective_ == pytest.approx(fit(WINE, WINE_Y, tol=1e-8).objective_, rel=1e-3)
+
+
+def test_no_more_rows_than_features() -> None:
+    rows, labels = data(12, 30)
+    fitted = fit(rows, labels)
+    M = fitted.get_mahalanobis_matrix()
+    objective, _, _ = by_definition(M, rows, labels)
+    assert fitted.objective_ == pytest.approx(objective, rel=1e-9)
+    assert np.linalg.matrix_rank(M) > 12  # outside the span of the rows it is as at the start
+
+
+def test_separable_classes_with_all_weight_on_the_push() -> None:
+    rows = np.array([[0.0], [0.1], [5.0], [5.1]])
+    fitted = fit(rows, [0, 0, 1, 1], n_neighbors=1, push_weight=1.0)
+    assert fitted.objective_ == 0.0
+    assert fitted.n_active_ == 0
+    assert fitted.converged_
+
+
+def test_all_targets_at_distance_zero() -> None:
+    rows = np.repeat(np.arange(6.0)[:, None] * [1.0, 2.0], 2, axis=0)
+    fitted = fit(rows, np.repeat([0, 1, 0, 1, 0, 1], 2), n_neighbors=1)
+    assert fitted.objective_ == pytest.approx(0.0, abs=1e-9)
+    assert np.isfinite(fitted.components_).all()
+
+
+# Settings and attributes
+
+
+def test_fitted_attributes() -> None:
+    fitted = fit()
+    assert fitted.components_.shape == (4, 4)
+    assert fitted.classes_.tolist() == [0, 1, 2]
+    assert min(fitted.mining_seconds_, fitted.solve_seconds_) > 0
+    assert fitted.notes_ == []
+
+
+def test_too_few_iterations_are_said() -> None:
+    with pytest.warns(ConvergenceWarning) as caught:
+        fitted = LMNN(max_iter=2).fit(X, Y)
+    assert [str(warning.message) for warning in caught] == [
+        "LMNN stopped after max_iter=2 steps, while the objective still fell: raise max_iter or "
+        "tol."
+    ]
+    assert caught[0].filename == __file__
+    assert not fitted.converged_
+    assert fitted.n_iter_ == 2
+    assert (np.diff(fitted.objective_curve_) < 0).all()
+
+
+def test_float32_rows_are_taken_for_what_they_are() -> None:
+    rows = X.astype(np.float32)
+    expected = fit(rows.astype(np.float64)).components_
+    np.testing.assert_array_equal(LMNN().fit(rows, Y).components_, expected)
+
+
+def test_callbacks_see_every_step() -> None:
+    watch = Watch()
+    fitted = LMNN().set_callbacks(watch).fit(X, Y)
+    assert len(watch.seen) == fitted.n_iter_ + 1  # the whole fit is a task, too
+    objectives = [problem().at(L).objective for L in watch.seen]
+    np.testing.assert_allclose(objectives[:-1], fitted.objective_curve_[1:], rtol=1e-9)
+    np.testing.assert_array_equal(watch.seen[-1], fitted.components_)
+    np.testing.assert_array_equal(fitted.components_, fit().components_)
+
+
+def test_iris_is_separated() -> None:
+    rows, labels = load_iris(return_X_y=True)
+    model = LMNN().fit(rows, labels)
+    images = model.transform(rows)
+    assert KNeighborsClassifier(3).fit(images, labels).score(images, labels) > 0.96
+
+
+# Odd data
+
+
+def test_small_classes_have_fewer_targets_and_it_is_said_once() -> None:
+    labels = np.where(np.arange(30) < 3, 7, Y)
+    with pytest.warns(DataWarning) as caught:
+        fitted = LMNN().fit(X, labels)
+    assert [str(warning.message) for warning in caught] == [
+        "1 of 4 classes have no more than n_neighbors=3 rows (7): their rows have all others of "
+        "the class as targets."
+    ]
+    assert caught[0].filename == __file__
+    objective, _, _ = by_definition(fitted.get_mahalanobis_matrix(), X, labels)
+    assert fitted.objective_ == pytest.approx(objective, rel=1e-9)
+
+
+def test_singletons_are_impostors_only() -> None:
+    labels = np.where(np.arange(30) < 2, 100 + np.arange(30), Y)
+    with pytest.warns(DataWarning, match=r"^2 of 5 classes have one row only \(100, 101\)"):
+        fitted = fit(X, labels)
+    objective, _, _ = by_definition(fitted.get_mahalanobis_matrix(), X, labels)
+    assert fitted.objective_ == pytest.approx(objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-74, 1e-30, 1e30, 1e74])
+def test_extreme_scales(unit: float) -> None:
+    assert fit(unit * X).objective_ == pytest.approx(fit().objective_, rel=1e-4)
+
+
+def test_constant_and_repeated_features() -> None:
+    fitted = fit(np.column_stack([X, np.full(30, 3.0), X[:, 0]]))
+    assert fitted.converged_
+    assert fitted.objective_ <= fit().objective_ * (1 + 1e-3)
+    assert len(fitted.notes_) == 1

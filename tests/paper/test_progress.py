@@ -1,0 +1,89 @@
+"""The progress bar."""
+
+from __future__ import annotations
+
+import io
+import time
+from types import SimpleNamespace
+
+import pytest
+from rich.console import Console
+
+from calipers import TripletSGD
+from calipers.data.datasets import load
+from calipers.paper.progress import FitAdvance, meter
+
+
+def terminal() -> Console:
+    return Console(file=io.StringIO(), force_terminal=True, width=100)
+
+
+def shown(console: Console) -> str:
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_a_download_has_a_bar_while_it_lasts() -> None:
+    console = terminal()
+    with meter(1, console=console) as bar:
+        bar.download("isolet.zip", 250, 1000)
+        bar.download("poker.zip", 10, None)
+        progress = bar._progress
+        tasks = {task.description: task for task in progress.tasks}
+        assert tasks["downloading isolet.zip"].percentage == 25
+        assert tasks["downloading poker.zip"].total is None
+        bar.download("isolet.zip", 1000, 1000)
+        assert "downloading isolet.zip" not in {task.description for task in progress.tasks}
+        progress.refresh()
+    assert "downloading poker.zip" in shown(console)
+
+
+def test_finished_leaves_of_a_fit_make_one() -> None:
+    parts: list[float] = []
+    callback = FitAdvance(parts.append)
+    root = SimpleNamespace(parent=None, max_subtasks=2)
+    branches = [SimpleNamespace(parent=root, max_subtasks=n) for n in (3, 5)]
+    for branch in branches:
+        for _ in range(branch.max_subtasks):
+            callback.on_fit_task_end(None, SimpleNamespace(parent=branch, max_subtasks=0))
+        callback.on_fit_task_end(None, branch)
+    callback.on_fit_task_end(None, root)
+    assert len(parts) == 8
+    assert sum(parts) == pytest.approx(1)
+
+
+def test_a_fit_of_unknown_length_is_not_guessed() -> None:
+    root = SimpleNamespace(parent=None, max_subtasks=None)
+    parts: list[float] = []
+    FitAdvance(parts.append).on_fit_task_end(None, SimpleNamespace(parent=root, max_subtasks=0))
+    assert parts == []
+
+
+def test_the_estimator_drives_the_callback() -> None:
+    data = load("iris")
+    parts: list[float] = []
+    metric = TripletSGD(n_triplets=2_000, random_state=0).set_callbacks(FitAdvance(parts.append))
+    metric.fit(data.X_train, data.y_train)
+    assert len(parts) > 1
+    assert sum(parts) == pytest.approx(1)
+
+
+def test_the_bar_shows_steps_and_explains_a_slow_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("calipers.paper.progress._SLOW_START", 0.01)
+    console = terminal()
+    with meter(2, console=console) as bar:
+        with bar.step("warming up", if_slow="compiling"):
+            time.sleep(0.3)
+        with bar.step("second"):
+            time.sleep(0.2)
+    assert "compiling" in shown(console)
+    assert "second" in shown(console)
+    assert "50 %" in shown(console)
+
+
+def test_no_bar_where_nobody_looks() -> None:
+    hidden, piped = terminal(), Console(file=io.StringIO())
+    for console, show in ((hidden, False), (piped, True)):
+        with meter(1, console=console, show=show) as bar, bar.step("only"):
+            pass
+        assert shown(console) == ""

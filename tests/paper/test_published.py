@@ -1,0 +1,25 @@
+"""The published tables."""
+
+from __future__ import annotations
+
+from math import isnan
+
+import pytest
+
+from calipers.paper import published
+
+
+def test_published_tables_add_up() -> None:
+    """Sums of columns, added up from the source of the paper, catch a mistyped digit."""
+    assert sum(size.n_train for size in published.SIZES.values()) == 1_651_947
+    errors = {m: sum(row[m] for row in published.ERRORS.values()) for m in published.METHODS}
+    assert errors["as-sgd"] == pytest.approx(154.7)
+    assert errors["euclidean"] == pytest.approx(202.0)
+    assert sum(row["hr-sgd"] for row in published.SECONDS.values()) == pytest.approx(478.4)
+    assert sum(row["as-sgd"] for row in published.UPDATES.values()) == pytest.approx(251_869.7)
+    assert isnan(published.ERRORS["poker"]["lmnn"])
+
+
+def test_published_tables_cover_the_same_ten_data_sets() -> None:
+    tables = (published.ERRORS, published.SECONDS, published.UPDATES)
+    assert all(list(table) == list(published.SIZES) for table in tables)

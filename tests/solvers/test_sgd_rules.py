@@ -1,0 +1,139 @@
+"""SPML and the rules that spare projections: the same loop with other parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calipers.arrays import FloatArray, IndexArray
+from calipers.losses import Hinge
+from calipers.projections import AtEnd, EveryUpdate, FrankWolfe, Periodic
+from calipers.solvers.sgd import Settings, SGDSolver
+from reference.plain_rules import plain_never, plain_now_and_then, plain_once, plain_spml
+from solver_runs import assert_same_matrix, fed, noise, solver_of
+
+SIZES = [2, 3, 9, 30, 60, 110]
+
+
+def spml(ridge: float, margin: float, batch_size: int = 10) -> Settings:
+    return Settings(
+        loss=Hinge(margin), batch_size=batch_size, ridge=ridge, radius=np.inf, sum_over_batch=True
+    )
+
+
+def ran(
+    X: FloatArray, triplets: IndexArray, settings: Settings, *, portion: int = 0, start: float = 1.0
+) -> SGDSolver:
+    solver = solver_of(settings, X.shape[1], init_scale=start)
+    fed(solver, X, triplets, portion)
+    return solver
+
+
+def assert_ends_at(solver: SGDSolver, expected: tuple[FloatArray, ...], tol: float = 1e-8) -> None:
+    """The last iterate and the mean of all before it."""
+    assert_same_matrix(solver.last, expected[0], tol)
+    assert_same_matrix(solver.average, expected[1], tol)
+
+
+@pytest.mark.parametrize("d", SIZES)
+@pytest.mark.parametrize("ridge", [1e-10, 1e-2, 1.0])
+def test_spml_is_the_plain_spml(d: int, ridge: float) -> None:
+    X, triplets = noise(d, 400)
+    solver = ran(X, triplets, spml(ridge, 1e-2))
+    assert_ends_at(solver, plain_spml(X, triplets, ridge=ridge, margin=1e-2, batch_size=10))
+    assert solver.n_updates == 40
+
+
+def test_spml_forgets_where_it_started() -> None:
+    X, triplets = noise(9, 10)
+    settings = spml(1e-3, np.inf)  # all are violated, whatever the metric
+    here, there = ran(X, triplets, settings), ran(X, triplets, settings, start=7.0)
+    assert_same_matrix(there.last, here.last, 1e-14)
+
+
+def test_spml_without_violations_shrinks() -> None:
+    """After the first step M falls as 1 / t where no triplet is violated."""
+    X, _ = noise(5, 10)
+    far = np.array([[0, 1, 9]])  # samples 0 and 1 are the same: never violated with margin -1
+    solver = ran(X, np.concatenate([[[5, 6, 7]], far]), spml(1e-3, -1.0, batch_size=1))
+    before = solver.last.copy()
+    for _ in range(10):
+        solver.advance(X, far)
+    np.testing.assert_allclose(solver.last, before * 2.0 / 12.0, rtol=1e-12)
+
+
+def test_only_ridge_times_margin_matters_to_spml() -> None:
+    X, triplets = noise(9, 600)
+    one = ran(X, triplets, spml(1e-3, 1e-2))
+    two = ran(X, triplets, spml(1e-5, 1.0), start=100.0)
+    assert_same_matrix(1e-5 * two.last, 1e-3 * one.last, 1e-9)
+
+
+@pytest.mark.parametrize("d", [*SIZES, 150])
+@pytest.mark.parametrize("period", [1, 3, 10])
+@pytest.mark.parametrize("radius", [1000.0, 1.1])
+def test_a_periodic_projection_is_the_plain_one(d: int, period: int, radius: float) -> None:
+    X, triplets = noise(d, 300, scale=2.0)
+    R = radius * np.sqrt(d)
+    settings = Settings(batch_size=10, learning_rate=0.3, radius=R, projection=Periodic(period))
+    solver = ran(X, triplets, settings)
+    plain = plain_now_and_then(X, triplets, batch_size=10, eta=0.3, R=R, period=period)
+    assert_ends_at(solver, plain)
+    assert 0 < solver.n_projections <= 30 // period
+
+
+def test_a_projection_after_each_update_is_the_papers_rule() -> None:
+    X, triplets = noise(30, 300, scale=2.0)
+    each, paper = (
+        ran(X, triplets, Settings(batch_size=10, projection=rule))
+        for rule in (Periodic(1), EveryUpdate())
+    )
+    assert_same_matrix(each.average, paper.average, 1e-10)
+
+
+@pytest.mark.parametrize("d", SIZES)
+@pytest.mark.parametrize("batch_size", [1, 10])
+@pytest.mark.parametrize("radius", [1000.0, 1.1])
+def test_a_projection_at_the_end_is_the_plain_one(d: int, batch_size: int, radius: float) -> None:
+    X, triplets = noise(d, 300, scale=2.0)
+    numbers: dict[str, Any] = {"batch_size": batch_size}
+    R = radius * np.sqrt(d)
+    rule = AtEnd(damping=0.05)
+    solver = ran(X, triplets, Settings(learning_rate=0.3, radius=R, projection=rule, **numbers))
+    plain = plain_once(X, triplets, eta=0.3, L=3.0, R=R, damping=0.05, **numbers)
+    assert_ends_at(solver, plain)
+    free = plain_once(X, triplets, eta=0.3, L=3.0, R=R, damping=1.0, **numbers)
+    assert np.linalg.norm(free[1] - plain[1]) > 1e-9  # the dual variable has acted
+
+
+@pytest.mark.parametrize("d", SIZES)
+@pytest.mark.parametrize("batch_size", [1, 10])
+@pytest.mark.parametrize("trace", [0.5, 20.0])
+def test_frank_wolfe_is_the_plain_one(d: int, batch_size: int, trace: float) -> None:
+    X, triplets = noise(d, 300)
+    settings = Settings(batch_size=batch_size, radius=np.inf, projection=FrankWolfe(trace * d))
+    plain = plain_never(X, triplets, batch_size=batch_size, L=3.0, trace=trace * d)
+    assert_ends_at(ran(X, triplets, settings), plain, 1e-7)
+
+
+@given(st.integers(0, 1000), st.floats(0.1, 10.0))
+def test_frank_wolfe_stays_in_its_domain(seed: int, trace: float) -> None:
+    X, triplets = noise(6, 120, seed=seed)
+    solver = ran(X, triplets, Settings(batch_size=2, projection=FrankWolfe(6.0 * trace)))
+    values = np.linalg.eigvalsh(solver.last)
+    assert values[0] >= -1e-12 * values[-1]
+    assert values.sum() <= 6.0 * max(trace, 1.0) * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("rule", [None, Periodic(4), AtEnd(), FrankWolfe(100.0)])
+@pytest.mark.parametrize("portion", [1, 7])
+def test_portions_do_not_matter(rule: Any, portion: int) -> None:
+    X, triplets = noise(12, 300)
+    settings = spml(1e-4, 1e-2) if rule is None else Settings(batch_size=10, projection=rule)
+    whole, parts = ran(X, triplets, settings), ran(X, triplets, settings, portion=portion)
+    assert_same_matrix(parts.last, whole.last, 1e-9)
+    assert_same_matrix(parts.average, whole.average, 1e-9)
