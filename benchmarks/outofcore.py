@@ -2,7 +2,7 @@
 
 A file of samples is generated, then fitted in a fresh process: by the library on a memmap of
 it, and by ``calipers fit`` on the NPY file. "peak MB" is the largest resident memory of
-that process, all libraries and pages of the file included, but for the time in which kernels
+that process, all libraries and pages of the file included, but for the time in which code
 are compiled or loaded, which a small fit does beforehand; "above MB" is what the fit added.
 The fit is `TripletSGD`'s default but for the number of triplets, unless ``--init`` is given.
 """

@@ -15,15 +15,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from benchmarks import limit, shapes
 from benchmarks.clock import best_timed
 from benchmarks.problem import METHODS, Problem, paper_problem
 from benchmarks.rows import Column, Report
 from benchmarks.solvers import ours
+from calipers._core import algebra, eigen
 from calipers.arrays import FloatArray
-from calipers.kernels import algebra, cholesky, spectrum
 from calipers.threads import single_threaded_blas
 
 TABLES = {
@@ -82,11 +81,11 @@ def pieces(problem: Problem, floor: limit.Limit) -> dict[str, Any]:
     solver.advance(problem.X, problem.triplets)
     seconds, outcome = best_timed(lambda: ours.run(problem))
     changes = max(1, outcome.counts["changes"])
-    counted = solver.iterate.tally[0]
-    rank = max(1, round(int(counted["rank"]) / changes))
+    state = solver.core_state
+    rank = max(1, round(state.rank / changes))
     negatives = outcome.counts["negatives"] / changes
     evaluated = limit.evaluated(problem, outcome.counts["updates"])
-    M = solver.iterate.M + 1e-6 * float(counted["norm"]) * np.eye(d)
+    M = state.M + 1e-6 * state.norm * np.eye(d)
     with single_threaded_blas():
         measured = {
             "margins": 2 * evaluated * floor.difference / changes * 1e6,
@@ -112,28 +111,19 @@ def _left(M: FloatArray) -> tuple[FloatArray, FloatArray]:
     return M - np.outer(v, v), v
 
 
-@njit()
 def _repeat_outer(M: FloatArray, rank: int, n: int) -> None:
     vectors, signs = np.full((rank, len(M)), 1e-9), np.ones(rank)
     for _ in range(n):
-        algebra.add_outer_products(M, vectors, signs, M, 0.0)
+        algebra._add_outer_products(M, vectors, signs)
 
 
-@njit()
 def _repeat_factors(M: FloatArray, n: int) -> None:
-    workspace = np.empty_like(M)
     for _ in range(n):
-        cholesky.is_positive(M, 0.0, workspace)
+        eigen._is_positive_definite(M)
 
 
-@njit()
 def _repeat_pair(left: tuple[FloatArray, FloatArray], n: int) -> None:
     M, v = left
-    d = len(M)
-    values, vectors, workspace = np.empty(1), np.empty((1, d)), np.empty((d, d))
-    basis = np.empty((min(d, spectrum.MAX_STEPS) + 1, d))
-    norm = np.sqrt((M * M).sum())
     for _ in range(n):
-        found, rest = spectrum.seen_directly(M, v, norm, values, vectors, basis)
-        if found == 0:
-            spectrum.seen_inverted(M, v, norm, rest - 1e-9, values, vectors, basis, workspace)
+        if len(eigen._few_negative(M, v, float(v @ v), 1)[0]) == 0:
+            eigen._all_negative(M, 1)

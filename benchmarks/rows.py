@@ -22,7 +22,7 @@ from benchmarks.blas import all_threads
 Row: TypeAlias = dict[str, Any]
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "calipers")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "calipers")
 
 
 class Column(NamedTuple):

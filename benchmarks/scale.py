@@ -77,7 +77,7 @@ def cluster_of(n_workers: int) -> Iterator[Any]:
 
 
 def warm_up(client: Any, d: int) -> None:
-    """Compile or load the kernels in every process."""
+    """Load the code in every process."""
     X, y = noisy_classes(400, d)
     learner(500).fit(X, y)
     fit(client, X, y, 2, 500)

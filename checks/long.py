@@ -67,12 +67,11 @@ def noise(n_features: int, n_triplets: int, *, seed: int) -> tuple[FloatArray, I
 
 
 def _facts(solver: SGDSolver) -> dict[str, object]:
-    last, average, iterate = solver.last, solver.average, solver.iterate
-    kept = iterate.tally[0]
+    last, average, state = solver.last, solver.average, solver.core_state
     lowest = min(float(np.linalg.eigvalsh(M)[0] / np.linalg.norm(M)) for M in (last, average))
     norm = max(float(np.linalg.norm(M)) for M in (last, average))
-    drift = abs(float(kept["norm"] / np.linalg.norm(iterate.M)) - 1.0)
-    floor = float(kept["floor"] - np.linalg.eigvalsh(iterate.M)[0])
+    drift = abs(float(state.norm / np.linalg.norm(state.M)) - 1.0)
+    floor = float(state.floor - np.linalg.eigvalsh(state.M)[0])
     symmetric = bool((last == last.T).all() and (average == average.T).all())
     return {
         "triplets": solver.n_iterations * solver.batch_size,
@@ -84,5 +83,5 @@ def _facts(solver: SGDSolver) -> dict[str, object]:
         and lowest >= -1e-10
         and norm <= RADIUS * (1 + 1e-12)
         and drift <= 1e-12
-        and floor <= 1e-10 * float(kept["norm"]),
+        and floor <= 1e-10 * float(state.norm),
     }

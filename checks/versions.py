@@ -32,7 +32,7 @@ CORE = (
     "tests/solvers/test_*.py",
     "tests/triplets/test_*.py",
 )
-SHOWN = ("numpy", "scipy", "scikit-learn", "numba")
+SHOWN = ("numpy", "scipy", "scikit-learn")
 
 TABLES = {
     "versions": [

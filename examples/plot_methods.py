@@ -14,7 +14,7 @@ from sklearn.model_selection import train_test_split
 
 import calipers
 from calipers.evaluation import knn_error
-from calipers.plot import COLORS
+from calipers.plot import CLASS_COLORS
 
 X, y = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=0)
@@ -28,7 +28,9 @@ X_train, X_test = (
 # from, one round. Further arguments override them.
 print("method     updates  projections  3-NN error %")
 figure, panel = plt.subplots(figsize=(7, 4.2), layout="constrained")
-for method, colour in zip(("sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd"), COLORS, strict=False):
+for method, colour in zip(
+    ("sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd"), CLASS_COLORS, strict=False
+):
     metric = calipers.TripletSGD.paper(method, n_triplets=30_000, random_state=0)
     metric.fit(X_train, y_train)
     error = knn_error(metric.transform(X_train), y_train, metric.transform(X_test), y_test)

@@ -26,7 +26,7 @@ from calipers.arrays import FloatArray, IndexArray
 _FROM_TRIPLETS: dict[str, Any] = {"n_triplets": 500, "n_neighbors": 5, "random_state": 0}
 _FEW_PAIRS: dict[str, Any] = {**_FROM_TRIPLETS, "n_triplets": 50}
 LEARNERS: dict[str, Any] = {
-    "TripletSGD": TripletSGD(**_FROM_TRIPLETS),
+    "TripletSGD": TripletSGD(**_FROM_TRIPLETS, batch_size=1),
     "SPML": SPML(**_FROM_TRIPLETS),
     "OASIS": OASIS(**_FROM_TRIPLETS),
     "LEGO": LEGO(**_FROM_TRIPLETS),
@@ -37,7 +37,7 @@ LEARNERS: dict[str, Any] = {
     "WithinClass": WithinClass(),
     "Discriminant": Discriminant(),
     "MetricCV": MetricCV(
-        [("euclidean", Euclidean()), ("sgd", TripletSGD(**_FROM_TRIPLETS))], random_state=0
+        [("euclidean", Euclidean()), ("sgd", TripletSGD(**_FROM_TRIPLETS, batch_size=1))], random_state=0
     ),
 }
 FROM_TRIPLETS = ("TripletSGD", "SPML", "OASIS", "LEGO", "ITML")

@@ -75,7 +75,7 @@ class Settings:
             return EveryBatch()
         if self.method in ("as-sgd", "hr-sgd"):
             return BySlope()
-        return ByRunningNorm(np.zeros(1)) if self.W is None else ByGradientNorm(self.W)
+        return ByRunningNorm() if self.W is None else ByGradientNorm(self.W)
 
     def solver(self, d: int) -> SGDSolver:
         settings = SolverSettings(
@@ -106,8 +106,8 @@ def solver_of(
 
 def put_at(solver: SGDSolver, M: FloatArray) -> None:
     """Let the solver go on from M."""
-    solver.iterate.M[:] = M
-    solver.iterate.tally["norm"], solver.iterate.tally["floor"] = np.linalg.norm(M), 0.0
+    solver.core_state.M[:] = M
+    solver.core_state.norm, solver.core_state.floor = float(np.linalg.norm(M)), 0.0
 
 
 def fed(

@@ -20,11 +20,12 @@ from watch import After
 X, Y = iris()
 SETTINGS: dict[str, Any] = {"n_triplets": 700, "random_state": 0}
 LEARNERS = [
-    TripletSGD(**SETTINGS),
+    TripletSGD(batch_size=1, **SETTINGS),
     *(TripletSGD(m, **SETTINGS) for m in ("sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd")),
     TripletSGD(recipes.ha_sgd(norm_bound="running"), **SETTINGS),
     *(TripletSGD(recipes.mini_sgd(projection=p), **SETTINGS) for p in (3, "end", "frank-wolfe")),
-    TripletSGD(init=np.diag([1.0, 2.0, 3.0, 4.0]), **SETTINGS),
+    TripletSGD(n_components=2, batch_size=1, **SETTINGS),
+    TripletSGD(init=np.diag([1.0, 2.0, 3.0, 4.0]), batch_size=1, **SETTINGS),
     SPML(**SETTINGS),
     OASIS(**SETTINGS),
     LEGO(**SETTINGS),
@@ -70,7 +71,7 @@ def test_a_fit_goes_on_and_ends_with_the_same_bits(learner: Any, tmp_path: Path)
 
 
 def test_a_fit_goes_on_from_any_round_and_runs_only_what_is_left(tmp_path: Path) -> None:
-    learner = TripletSGD(**SETTINGS, n_rounds=3)
+    learner = TripletSGD(batch_size=1, **SETTINGS, n_rounds=3)
     whole = n_steps_of(learner)
     for n_steps in (1, whole // 3, whole // 3 + 1, whole - 1, whole):
         broken_off(learner, tmp_path / "state", n_steps)
@@ -84,7 +85,7 @@ KILLED = """
 import os, signal, sys
 sys.path.insert(0, {tests!r})
 from test_checkpoint import *
-learner = TripletSGD(**SETTINGS).set_checkpoint({file!r}, every_seconds=0.0)
+learner = TripletSGD(batch_size=1, **SETTINGS).set_checkpoint({file!r}, every_seconds=0.0)
 learner.set_callbacks(After(30, lambda: os.kill(os.getpid(), signal.SIGKILL))).fit(X, Y)
 """
 
@@ -93,13 +94,13 @@ def test_a_process_that_was_killed(tmp_path: Path) -> None:
     program = KILLED.format(tests=str(Path(__file__).parent), file=str(tmp_path / "state"))
     ended = subprocess.run([sys.executable, "-c", program], timeout=120, check=False)
     assert ended.returncode == -signal.SIGKILL
-    assert_resumes(TripletSGD(**SETTINGS), tmp_path / "state")
+    assert_resumes(TripletSGD(batch_size=1, **SETTINGS), tmp_path / "state")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_time_passes_between_two_writings(tmp_path: Path) -> None:
     written = []
-    learner = TripletSGD(**SETTINGS).set_checkpoint(tmp_path / "state", every_seconds=1e9)
+    learner = TripletSGD(batch_size=1, **SETTINGS).set_checkpoint(tmp_path / "state", every_seconds=1e9)
     look = After(20, lambda: written.append((tmp_path / "state").exists()))
     learner.set_callbacks(look).fit(X, Y)
     assert written == [False]
@@ -133,7 +134,7 @@ def test_own_triplets_and_pairs_are_part_of_the_fit(tmp_path: Path) -> None:
 def test_a_checkpoint_of_another_fit_is_refused(
     settings: dict[str, Any], samples: Any, labels: Any, tmp_path: Path
 ) -> None:
-    broken_off(TripletSGD(**SETTINGS), tmp_path / "state", 20)
+    broken_off(TripletSGD(batch_size=1, **SETTINGS), tmp_path / "state", 20)
     other = TripletSGD(**settings).set_checkpoint(tmp_path / "state")
     with pytest.raises(FileError, match=r"is of a fit with other data or settings: remove it"):
         other.fit(samples, labels)
@@ -141,13 +142,13 @@ def test_a_checkpoint_of_another_fit_is_refused(
 
 
 def test_a_damaged_checkpoint_is_refused(tmp_path: Path) -> None:
-    broken_off(TripletSGD(**SETTINGS), tmp_path / "state", 20)
+    broken_off(TripletSGD(batch_size=1, **SETTINGS), tmp_path / "state", 20)
     content = bytearray((tmp_path / "state").read_bytes())
     content[-3] ^= 1
     for damaged in (bytes(content), bytes(content[:500]), b""):
         (tmp_path / "state").write_bytes(damaged)
         with pytest.raises(FileError):
-            TripletSGD(**SETTINGS).set_checkpoint(tmp_path / "state").fit(X, Y)
+            TripletSGD(batch_size=1, **SETTINGS).set_checkpoint(tmp_path / "state").fit(X, Y)
 
 
 def test_a_random_state_that_cannot_be_repeated_is_refused(tmp_path: Path) -> None:
@@ -157,7 +158,7 @@ def test_a_random_state_that_cannot_be_repeated_is_refused(tmp_path: Path) -> No
 
 
 def test_clones_write_no_file_and_none_unsets(tmp_path: Path) -> None:
-    learner = TripletSGD(**SETTINGS).set_checkpoint(tmp_path / "state", every_seconds=0.0)
+    learner = TripletSGD(batch_size=1, **SETTINGS).set_checkpoint(tmp_path / "state", every_seconds=0.0)
     for quiet in (clone(learner), clone(learner).set_checkpoint(None)):
         with pytest.raises(CutError):
             quiet.set_callbacks(After(20, cut)).fit(X, Y)
@@ -165,8 +166,8 @@ def test_clones_write_no_file_and_none_unsets(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_keeps_the_checkpoint_to_go_on_from(tmp_path: Path) -> None:
-    learner = TripletSGD(**SETTINGS).set_checkpoint(tmp_path / "state", every_seconds=1e9)
+    learner = TripletSGD(batch_size=1, **SETTINGS).set_checkpoint(tmp_path / "state", every_seconds=1e9)
     learner.set_callbacks(After(20, lambda: signal.raise_signal(signal.SIGINT)))
     with pytest.warns(InterruptedFitWarning):
         learner.fit(X, Y)
-    assert_resumes(TripletSGD(**SETTINGS), tmp_path / "state")
+    assert_resumes(TripletSGD(batch_size=1, **SETTINGS), tmp_path / "state")

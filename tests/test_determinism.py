@@ -33,20 +33,6 @@ for name, learner in LEARNERS.items():
 """
 
 
-RUNS = """
-import hashlib
-import numpy as np
-from calipers.sampling import BySlope
-from calipers.solvers.sgd import Settings, SGDSolver
-rng = np.random.default_rng(0)
-for d, n in (20, 4000), (130, 300), (420, 60):
-    streams = {"accept_rng": np.random.default_rng(1), "pick_rng": np.random.default_rng(2)}
-    solver = SGDSolver(Settings(policy=BySlope(), learning_rate=0.05), d, **streams)
-    solver.advance(rng.normal(size=(300, d)), rng.integers(0, 300, size=(n, 3)).astype(np.intp))
-    print(d, solver.n_updates, hashlib.sha256(solver.average.tobytes()).hexdigest())
-"""
-
-
 def in_a_process(program: str = PROGRAM, **variables: str) -> str:
     paths = os.pathsep.join([str(Path(__file__).parent), *sys.path])
     done = subprocess.run(
@@ -66,12 +52,6 @@ def test_same_bits_in_any_process_and_for_any_number_of_threads() -> None:
     two = in_a_process(CALIPERS_NUM_THREADS="2", PYTHONHASHSEED="2", OMP_NUM_THREADS="2")
     assert one == two
     assert len(one.splitlines()) == len(LEARNERS)
-
-
-def test_code_just_compiled_and_code_from_the_cache_agree(tmp_path: Path) -> None:
-    first, second = (in_a_process(RUNS, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
-    assert first == second
-    assert len(first.splitlines()) == 3
 
 
 def fitted(name: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from importlib import import_module
-from inspect import getmodule, isclass, isfunction
+from inspect import getmodule, isclass, isroutine
 from pathlib import Path
 from types import ModuleType
 
@@ -66,13 +66,14 @@ def documented() -> list[str]:
 
 
 def defined_in(module: ModuleType) -> set[str]:
-    """Public classes and functions of a module that are its own."""
+    """Public classes and functions of a module: its own, or those that it lists."""
+    listed = getattr(module, "__all__", None)
     return {
         name
         for name, value in vars(module).items()
         if not name.startswith("_")
-        and (isclass(value) or isfunction(value))
-        and getmodule(value) is module
+        and (isclass(value) or isroutine(value))
+        and (getmodule(value) is module if listed is None else name in listed)
     }
 
 
@@ -91,7 +92,7 @@ def test_every_name_of_the_reference_exists_once_and_is_documented() -> None:
     for name in names:
         home, _, own = name.rpartition(".")
         value = getattr(import_module(home), own)
-        if isclass(value) or isfunction(value):
+        if isclass(value) or isroutine(value):
             assert value.__doc__, name
 
 
@@ -108,7 +109,7 @@ def test_the_pages_name_files_that_exist() -> None:
     root = DOCS.parent
     for page in pages():
         text = page.read_text(encoding="utf-8")
-        for named in re.findall(r"`([\w/]+\.(?:py|rst))`", text):
+        for named in re.findall(r"`([\w/]+\.(?:pyx?|rst))`", text):
             places = (root / named, root / "src" / "calipers" / named)
             assert any(place.is_file() for place in places), f"{page.name}: {named}"
 

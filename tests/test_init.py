@@ -71,11 +71,13 @@ def test_within_class_makes_the_covariance_within_classes_round() -> None:
     values[:, 0] += 100.0 * labels
     images = within_class(MemorySamples(values, labels))(values)
     np.testing.assert_allclose(np.cov(images[labels == 0].T), np.eye(3), atol=0.05)
-    axes = discriminant_axes(values, labels)
+    axes = discriminant_axes(images, labels)
+    difference = images[labels == 1].mean(axis=0) - images[labels == 0].mean(axis=0)
     assert axes.shape == (1, 3)
-    means = [(values[labels == c] @ axes.T).mean() for c in (0, 1)]
-    spread = (values @ axes.T)[:, 0] - np.take(means, labels)
-    assert np.std(spread) == pytest.approx(1.0, abs=0.05)
+    assert abs(axes[0] @ difference) == pytest.approx(np.linalg.norm(difference))
+    more = discriminant_axes(images, labels, rank=3)
+    np.testing.assert_allclose(more @ more.T, np.eye(3), atol=1e-12)
+    np.testing.assert_array_equal(more[:1], axes)
     same = np.repeat(np.eye(3), 5, axis=0), np.repeat(np.arange(3), 5)
     assert np.isfinite(within_class(MemorySamples(*same))(same[0])).all()
 

@@ -111,9 +111,9 @@ def assert_no_drift(solver: SGDSolver, radius: float) -> None:
         np.testing.assert_array_equal(M, M.T)
         assert np.linalg.eigvalsh(M)[0] >= -1e-10 * np.linalg.norm(M)
         assert np.linalg.norm(M) <= radius * (1 + 1e-12)
-    M, tally = solver.iterate.M, solver.iterate.tally[0]
-    assert tally["norm"] == pytest.approx(np.linalg.norm(M), rel=1e-12)
-    assert tally["floor"] <= np.linalg.eigvalsh(M)[0] + 1e-10 * tally["norm"]
+    state = solver.core_state
+    assert state.norm == pytest.approx(np.linalg.norm(state.M), rel=1e-12)
+    assert state.floor <= np.linalg.eigvalsh(state.M)[0] + 1e-10 * state.norm
 
 
 @each_method
@@ -166,10 +166,10 @@ def test_a_run_whose_metric_is_lost_ends_in_a_sentence(method: str, d: int) -> N
     X, triplets = noise(d, 60, seed=1)
     solver = replace(Settings(method), W=1e-3).solver(d)
     solver.advance(X, triplets)
-    solver.iterate.M[0, 0] = np.nan
-    solver.iterate.tally["floor"] = 0.0
+    solver.core_state.M[0, 0] = np.nan
+    solver.core_state.floor = 0.0
     told = (
-        r"^The (walk cannot go on after|metric has grown beyond) .*: divide X by its largest "
+        r"^The (solver cannot go on after|metric has grown beyond) .*: divide X by its largest "
         r"value, or take shorter steps\.$"
     )
     with pytest.raises(ValueError, match=told):  # noqa: PT012  whichever sees it first

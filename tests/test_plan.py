@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 from calipers import TripletSGD, recipes
-from calipers.plan import Plan, plan_for_labels, plan_for_stream, plan_for_triplets
+from calipers.plan import N_ROUNDS, Plan, plan_for_labels, plan_for_stream, plan_for_triplets
 from learners import random_triplets
 from solver_runs import METHODS
 
@@ -111,10 +111,10 @@ def test_what_is_given_is_taken() -> None:
     plan = plan_for_labels((500, 30), recipes.all_pairs_sgd(), asked(**given, learning_rate=0.7))
     assert plan == Plan(4, 2, 800, 3, 0.7, 4)
     assert plan.batch_triplets == 3 * 4**2
-    plan = plan_for_triplets(300, 30, recipes.all_pairs_sgd(), asked(batch_size=3))
-    assert plan[:4] == (None, 1, 300, 3)
+    plan = plan_for_triplets(300, recipes.all_pairs_sgd(), asked(batch_size=3))
+    assert plan[:4] == (None, N_ROUNDS, 300, 3)
     assert plan.batch_triplets == 3
-    plan = plan_for_stream(30, recipes.sgd(), asked(), is_labelled=True)
+    plan = plan_for_stream(recipes.sgd(), asked(), is_labelled=True)
     assert (plan.n_triplets, plan.batch_size, plan.all_pairs) == (None, 1, 1)
 
 
@@ -141,7 +141,7 @@ def test_one_more_changes_no_number_by_more_than_one_unit_or_two_per_cent(method
         return plan_for_labels((n, d), recipe, asked(**given))
 
     def of_triplets(n: int, d: int) -> Plan:
-        return plan_for_triplets(n, d, recipe, asked())._replace(n_neighbors=0)
+        return plan_for_triplets(n, recipe, asked())._replace(n_neighbors=0)
 
     for n, d in product(SAMPLES, FEATURES):
         here = plan(n, d)

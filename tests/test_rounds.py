@@ -36,7 +36,7 @@ def test_a_round_is_a_fit_in_the_coordinates_of_the_one_before(
     first = TripletSGD(**usual, n_rounds=1).fit(X, Y)
     np.testing.assert_array_equal(drawn[0], drawn[2])
     L = factor(first.get_mahalanobis_matrix())
-    alone = TripletSGD("mini-sgd", **SETTINGS).fit_triplets(X @ L.T, drawn[1])
+    alone = TripletSGD("mini-sgd", n_rounds=1, **SETTINGS).fit_triplets(X @ L.T, drawn[1])
     expected = L.T @ alone.get_mahalanobis_matrix() @ L
     assert_same_matrix(both.get_mahalanobis_matrix(), expected, 1e-9)
     assert both.n_updates_ == first.n_updates_ + alone.n_updates_ == 100

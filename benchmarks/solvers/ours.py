@@ -16,8 +16,8 @@ def run(problem: Problem) -> Outcome:
     """Learn from all triplets."""
     solver = solver_of(problem)
     accepted = solver.advance(problem.X, problem.triplets)
-    counts = solver.iterate.tally[0]
-    return Outcome(accepted, solver.average, {name: int(counts[name]) for name in COUNTS})
+    counts = {name: int(getattr(solver.core_state, name)) for name in COUNTS}
+    return Outcome(accepted, solver.average, counts)
 
 
 def solver_of(problem: Problem) -> SGDSolver:

@@ -120,22 +120,38 @@ class CheckpointObserver:
 
 def fit_digest(estimator: Any, samples: Samples, examples: IndexArray | None) -> str:
     """A digest of the settings and of all data: samples, labels and given examples."""
-    digest = hashlib.sha256(type(estimator).__name__.encode())
-    for name, value in sorted(estimator.get_params(deep=False).items()):
-        if name == "random_state" and not (value is None or isinstance(value, Integral)):
-            raise ValueError(
-                f"{type(estimator).__name__} can only go on from a checkpoint with a whole number "
-                f"as random_state, got {value!r}: pass one."
-            )
-        digest.update(f"{name}={value!r}".encode())
-        if isinstance(value, np.ndarray):
-            digest.update(np.ascontiguousarray(value).tobytes())
-    n = samples.shape[0]
+    digest = hashlib.sha256()
+    _add_settings(digest, estimator)
     for first, block in samples.blocks():
         digest.update(f"{first}{block.shape}{block.dtype}".encode())
         digest.update(np.ascontiguousarray(block).tobytes())
     if len(samples.class_sizes):
-        digest.update(np.ascontiguousarray(samples.labels_of(np.arange(n))).tobytes())
+        labels = samples.labels_of(np.arange(samples.shape[0]))
+        digest.update(np.ascontiguousarray(labels).tobytes())
     if examples is not None:
         digest.update(np.ascontiguousarray(examples).tobytes())
     return digest.hexdigest()
+
+
+def _add_settings(digest: Any, value: Any) -> None:
+    """Add what a setting is: learners by their own settings, arrays by their bytes."""
+    if hasattr(value, "get_params"):
+        digest.update(type(value).__name__.encode())
+        for name, setting in sorted(value.get_params(deep=False).items()):
+            if name == "random_state" and not (setting is None or isinstance(setting, Integral)):
+                raise ValueError(
+                    f"{type(value).__name__} can only go on from a checkpoint with a whole number "
+                    f"as random_state, got {setting!r}: pass one."
+                )
+            if name != "n_jobs":  # the result does not depend on it
+                digest.update(name.encode())
+                _add_settings(digest, setting)
+    elif isinstance(value, list | tuple):
+        digest.update(f"{len(value)} items".encode())
+        for item in value:
+            _add_settings(digest, item)
+    elif isinstance(value, np.ndarray):
+        digest.update(f"{value.shape}{value.dtype}".encode())
+        digest.update(np.ascontiguousarray(value).tobytes())
+    else:
+        digest.update(repr(value).encode())

@@ -48,7 +48,7 @@ def drawn_triplets(estimator: Any, given: Given) -> Examples:
     _check(estimator, given)
     k = int(estimator.n_neighbors)
     estimator.classes_ = given.classes
-    estimator.notes_ += validation.check_labels_and_neighbors(estimator, given, k)
+    estimator.notes_ += validation.check_labels_and_neighbors(estimator, given, k, stacklevel=5)
     triplet_rng, *rngs = random_streams(estimator.random_state)
     n_triplets = int(estimator.n_triplets)
     source = DrawnTriplets(given.samples, n_triplets, n_neighbors=k, rng=triplet_rng)

@@ -15,10 +15,8 @@ from calipers.recipes import Recipe
 N_NEIGHBORS = 7
 N_ROUNDS = 3
 TRIPLETS_PER_ROOT = 3_000  # triplets of a round, times the root of the number of samples
-TRIPLET_FEATURES = 60_000_000  # upper bound of triplets times features, for speed
+TRIPLET_FEATURES = 70_000_000  # upper bound of triplets times (features + 100), for speed
 BATCH_SIZE = 20
-FEATURES_PER_ANCHOR = 6  # of wide data, whose projections are slow, batches have more anchors
-FEWEST_UPDATES = 20  # of a round, for which batches may be smaller
 
 
 class Plan(NamedTuple):
@@ -45,11 +43,10 @@ def plan_for_labels(shape: tuple[int, int], recipe: Recipe, asked: Any) -> Plan:
     """
     n, d = shape
     k = int(asked.n_neighbors or min(N_NEIGHBORS, n - 1))
-    n_triplets = min(isqrt(TRIPLETS_PER_ROOT**2 * n), max(k**2, TRIPLET_FEATURES // d))
+    n_triplets = min(isqrt(TRIPLETS_PER_ROOT**2 * n), TRIPLET_FEATURES // (d + 100))
     return _plan(
         asked,
         recipe,
-        d,
         n_neighbors=k,
         n_rounds=int(asked.n_rounds or N_ROUNDS),
         n_triplets=int(asked.n_triplets or n_triplets),
@@ -57,26 +54,24 @@ def plan_for_labels(shape: tuple[int, int], recipe: Recipe, asked: Any) -> Plan:
     )
 
 
-def plan_for_triplets(n_given: int, n_features: int, recipe: Recipe, asked: Any) -> Plan:
+def plan_for_triplets(n_given: int, recipe: Recipe, asked: Any) -> Plan:
     """Resolve what a fit from given triplets was not told; a round is one pass over them."""
     return _plan(
         asked,
         recipe,
-        n_features,
         n_neighbors=None,
-        n_rounds=int(asked.n_rounds or 1),
+        n_rounds=int(asked.n_rounds or N_ROUNDS),
         n_triplets=int(asked.n_triplets or n_given),
         all_pairs=1,
     )
 
 
-def plan_for_stream(n_features: int, recipe: Recipe, asked: Any, *, is_labelled: bool) -> Plan:
+def plan_for_stream(recipe: Recipe, asked: Any, *, is_labelled: bool) -> Plan:
     """Resolve what the first batch of a stream was not told, which does not depend on its size."""
     k = int(asked.n_neighbors or N_NEIGHBORS) if is_labelled else None
     return _plan(
         asked,
         recipe,
-        n_features,
         n_neighbors=k,
         n_rounds=1,
         n_triplets=None,
@@ -87,7 +82,6 @@ def plan_for_stream(n_features: int, recipe: Recipe, asked: Any, *, is_labelled:
 def _plan(
     asked: Any,
     recipe: Recipe,
-    n_features: int,
     *,
     n_neighbors: int | None,
     n_rounds: int,
@@ -95,9 +89,9 @@ def _plan(
     all_pairs: int,
 ) -> Plan:
     """Resolve batch size and learning rate, which follow from the rest."""
-    batch_size = max(BATCH_SIZE, n_features // FEATURES_PER_ANCHOR) if recipe.batched else 1
+    batch_size = BATCH_SIZE if recipe.batched else 1
     if n_triplets is not None:
-        batch_size = max(1, min(batch_size, n_triplets // all_pairs**2 // FEWEST_UPDATES))
+        batch_size = max(1, min(batch_size, n_triplets // all_pairs**2))
     batch_size = int(asked.batch_size or batch_size)
     learning_rate = float(asked.learning_rate or batch_size)
     return Plan(n_neighbors, n_rounds, n_triplets, batch_size, learning_rate, all_pairs)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLORS = (
+CLASS_COLORS = (
     "#332288",
     "#e69f00",
     "#009e73",
@@ -111,7 +111,7 @@ def before_after(
     for panel, data, title in ((before, panels[0], "Before"), (after, panels[1], "After")):
         _scatter(panel, principal_plane(data), labels)
         panel.set_title(title, loc="left", fontsize=12, fontweight="bold")
-    if len(np.unique(labels)) <= len(COLORS):
+    if len(np.unique(labels)) <= len(CLASS_COLORS):
         after.legend(
             title="class",
             loc="center left",
@@ -179,11 +179,13 @@ def loss_curve(metric: Any, *, axes: Axes | None = None) -> Axes:
         unit = "points of the curve" if seen is None and unit == "triplets" else unit
     place = np.arange(len(loss)) if seen is None else np.asarray(seen)
     axes = _panel(axes)
-    axes.plot(place, loss, color=COLORS[6], linewidth=1.5)
+    axes.plot(place, loss, color=CLASS_COLORS[6], linewidth=1.5)
     updates = _fitted(metric, "update_curve_")
     if updates is not None:
         rose = np.diff(updates, prepend=0) > 0
-        axes.plot(place[rose], loss[rose], "o", color=COLORS[3], markersize=4, label="updates")
+        axes.plot(
+            place[rose], loss[rose], "o", color=CLASS_COLORS[3], markersize=4, label="updates"
+        )
         axes.legend(title=f"{int(np.max(updates, initial=0)):,} in all", frameon=False)
     axes.set_xlabel(unit)
     axes.set_ylabel("mean loss since the point before" if unit != "iterations" else "objective")
@@ -215,7 +217,7 @@ def spectrum(metric: Any, *, axes: Axes | None = None) -> Axes:
     positive = values > values[0] * 1e-14
     axes = _panel(axes)
     number = np.arange(1, len(values) + 1)
-    axes.plot(number[positive], values[positive], "o-", color=COLORS[6], markersize=4)
+    axes.plot(number[positive], values[positive], "o-", color=CLASS_COLORS[6], markersize=4)
     if positive.any():
         axes.set_yscale("log")
     axes.set_xlabel(f"number, of which {int(positive.sum())} are not 0")
@@ -264,7 +266,7 @@ def feature_importances(
     names = getattr(metric, "feature_names_in_", None)
     shown = [f"feature {i + 1}" if names is None else str(names[i]) for i in order]
     axes = _panel(axes)
-    axes.barh(np.arange(len(order)), 100 * shares[order], color=COLORS[6])
+    axes.barh(np.arange(len(order)), 100 * shares[order], color=CLASS_COLORS[6])
     axes.set_yticks(np.arange(len(order)), [name.replace("$", r"\$") for name in shown])
     axes.invert_yaxis()
     axes.set_xlabel("share of squared distances, %")
@@ -302,8 +304,10 @@ def error_against_time(
                 f"{name!r} must have as many errors as seconds, got shapes {times.shape} and "
                 f"{values.shape}."
             )
-        cycle, place = divmod(number, len(COLORS))  # a colour that comes again has another shape
-        color, marker = COLORS[place], MARKERS[(place + cycle) % len(MARKERS)]
+        cycle, place = divmod(
+            number, len(CLASS_COLORS)
+        )  # a colour that comes again has another shape
+        color, marker = CLASS_COLORS[place], MARKERS[(place + cycle) % len(MARKERS)]
         axes.plot(times, values, label=name, markersize=5, color=color, marker=marker)
     axes.set_xscale("log")
     axes.set_xlabel("seconds")
@@ -339,7 +343,7 @@ def _scatter(panel: Axes, points: FloatArray, labels: npt.NDArray[Any]) -> None:
 
     classes = np.unique(labels)
     many = colormaps["viridis"](np.linspace(0, 1, len(classes)))
-    few = len(classes) <= len(COLORS)
+    few = len(classes) <= len(CLASS_COLORS)
     size = float(np.clip(20_000 / len(points), 4, 24))
     for number, label in enumerate(classes):
         cloud = points[labels == label]
@@ -347,7 +351,7 @@ def _scatter(panel: Axes, points: FloatArray, labels: npt.NDArray[Any]) -> None:
             cloud[:, 0],
             cloud[:, 1],
             s=size,
-            color=COLORS[number] if few else many[number],
+            color=CLASS_COLORS[number] if few else many[number],
             marker=MARKERS[number] if few else "o",
             alpha=0.8,
             linewidths=0,
@@ -377,6 +381,6 @@ def _name_clouds(panel: Axes, points: FloatArray, labels: npt.NDArray[Any]) -> N
             va="center",
             fontsize=15,
             fontweight="bold",
-            color=COLORS[number],
+            color=CLASS_COLORS[number],
             path_effects=[withStroke(linewidth=4, foreground="white")],
         )

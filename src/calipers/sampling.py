@@ -3,54 +3,38 @@
 Every method of the paper moves the metric by
 ``eta * slope / (batch_size * probability)`` along each triplet of an accepted batch; the
 policies differ in the probability only. Dividing by it keeps the step unbiased.
-
-A policy is a named tuple, so that compiled code can take it as an argument and choose
-the rule by its type (see :mod:`calipers.kernels.parts`).
 """
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
+from calipers._core.sampling import (
+    ByGradientNorm,
+    ByRunningNorm,
+    BySlope,
+    EveryBatch,
+    Policy,
+    gradient_norm,
+)
 from calipers.arrays import FloatArray, IndexArray
 from calipers.losses import Loss
 
+__all__ = [
+    "ByGradientNorm",
+    "ByRunningNorm",
+    "BySlope",
+    "EveryBatch",
+    "NormRule",
+    "Policy",
+    "gradient_norm",
+    "largest_norm",
+    "outer_norms",
+]
+
 NormRule: TypeAlias = Literal["triplet", "batch", "bound", "running"]
-
-
-class EveryBatch(NamedTuple):
-    """Update on every batch (SGD and Mini-SGD, Algorithm 1)."""
-
-
-class BySlope(NamedTuple):
-    """Update with probability ``slope`` of one triplet drawn from the batch.
-
-    With batches of one this is AS-SGD (Algorithm 2), else HR-SGD (Algorithm 3). Only the
-    drawn triplet is looked at before the decision.
-    """
-
-
-class ByGradientNorm(NamedTuple):
-    """Update with probability ``min(1, norm of the batch gradient / largest)`` (HA-SGD).
-
-    An accepted step then has Frobenius length ``eta * largest`` before the projection.
-    """
-
-    largest: float
-
-
-class ByRunningNorm(NamedTuple):
-    """As `ByGradientNorm`, but ``largest`` is the largest norm met so far.
-
-    ``largest`` is an array of one number, which the solver raises as it goes.
-    """
-
-    largest: FloatArray
-
-
-Policy: TypeAlias = EveryBatch | BySlope | ByGradientNorm | ByRunningNorm
 
 
 def outer_norms(far: FloatArray, near: FloatArray) -> FloatArray:
@@ -63,18 +47,6 @@ def outer_norms(far: FloatArray, near: FloatArray) -> FloatArray:
     near2 = np.einsum("ij,ij->i", near, near)
     cross = np.einsum("ij,ij->i", far, near)
     return np.asarray(np.sqrt(np.maximum(0.0, far2**2 + near2**2 - 2.0 * cross**2)))
-
-
-def gradient_norm(far: FloatArray, near: FloatArray, slopes: FloatArray) -> float:
-    """Frobenius norm of ``mean(slope * (near near' - far far'))`` from a Gram matrix.
-
-    With Z the 2b differences and c their signed weights the squared norm is
-    ``c' (Z Z')**2 c``, which costs b^2 d instead of b d^2.
-    """
-    differences = np.vstack((far, near))
-    weights = np.concatenate((-slopes, slopes)) / len(slopes)
-    squared = float(weights @ (differences @ differences.T) ** 2 @ weights)
-    return float(np.sqrt(max(0.0, squared)))
 
 
 def largest_norm(

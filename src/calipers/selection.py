@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from inspect import Parameter, signature
 from numbers import Integral
 from pathlib import Path
 from time import perf_counter
@@ -247,7 +248,7 @@ class MetricCV(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: i
             return estimator.fit(X, **more) if learn is None else learn(X, triplets, **more)
 
         with given_unlabeled(self, X, client=client) as given:
-            self._check(given)
+            self._check(given, needs="fit_triplets")
             checked = check_triplets(triplets, given.samples.shape[0])
             some, X_some = _some_examples(given, checked, n_columns=3)
             seed, rng = self._seed()
@@ -295,7 +296,7 @@ class MetricCV(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: i
             return learn(X, pairs[:, :2], pairs[:, 2], **more)
 
         with given_unlabeled(self, X, client=client) as given:
-            self._check(given)
+            self._check(given, needs="fit_pairs")
             checked = check_pairs(pairs, y, given.samples.shape[0])
             some, X_some = _some_examples(given, checked, n_columns=2)
             seed, rng = self._seed()
@@ -317,7 +318,8 @@ class MetricCV(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: i
         text: str = super().__repr__(N_CHAR_MAX=N_CHAR_MAX)
         return f"{self.reason_} {text}" if hasattr(self, "reason_") else text
 
-    def _check(self, given: Given) -> None:
+    def _check(self, given: Given, needs: str = "fit") -> None:
+        """Raise for candidates that are none, or that cannot learn from what is given."""
         owner = type(self).__name__
         self.notes_ = validation.check_magnitude(given.samples)
         validation.check_components(owner, self.n_components, given.samples.shape[1])
@@ -326,6 +328,12 @@ class MetricCV(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: i
             if not (named and isinstance(candidate[0], str) and hasattr(candidate[1], "fit")):
                 raise ValueError(
                     f"{owner} needs candidates as (name, learner) tuples, got {candidate!r}."
+                )
+            needs_y = signature(candidate[1].fit).parameters["y"].default is Parameter.empty
+            if needs != "fit" and needs_y and not hasattr(candidate[1], needs):
+                raise ValueError(
+                    f"{owner}.{needs} cannot use the candidate {candidate[0]!r}: "
+                    f"{type(candidate[1]).__name__} has no {needs}. Leave it out."
                 )
         names = [name for name, _ in self.candidates or []]
         if len(set(names)) < len(names) or self.candidates == []:

@@ -138,8 +138,8 @@ class History:
     def begin(self, solver: Any) -> None:
         """Begin the next round."""
         if self.solver is not None:
-            self._totals = {name: self.total(name) for name in _COUNTS}
-            self._points = self.points
+            points, totals = self.points, {name: self.total(name) for name in _COUNTS}
+            self._points, self._totals = points, totals
         self.solver = solver
 
     def total(self, name: str) -> int:
@@ -265,7 +265,7 @@ def learn(
     given: tuple[Any, Any],
     learned: Callable[[Any], dict[str, Any]],
     checkpoint: Any = None,
-    stacklevel: int = 5,
+    stacklevel: int = 6,
 ) -> History:
     """Train an estimator under its callbacks, its checkpoint and Ctrl-C.
 

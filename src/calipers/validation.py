@@ -347,13 +347,14 @@ def check_init(owner: str, init: object, n_features: int, *, has_labels: bool) -
         )
 
 
-def check_labels_and_neighbors(estimator: Any, given: Given, n_neighbors: int | None) -> list[str]:
+def check_labels_and_neighbors(
+    estimator: Any, given: Given, n_neighbors: int | None, *, stacklevel: int
+) -> list[str]:
     """Raise unless triplets can be made of the classes; returns remarks."""
     owner, sizes = type(estimator).__name__, given.samples.class_sizes
     check_classes(owner, given.classes, sizes)
     remarks = check_neighbors(owner, n_neighbors, sizes)
-    # past this, fit and scikit-learn's two wrappers of it
-    warn_singletons(given.classes, sizes, stacklevel=4)
+    warn_singletons(given.classes, sizes, stacklevel=stacklevel + 1)
     return remarks
 
 

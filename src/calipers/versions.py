@@ -11,8 +11,6 @@ PACKAGES = (
     "numpy",
     "scipy",
     "scikit-learn",
-    "numba",
-    "llvmlite",
     "threadpoolctl",
     "safetensors",
     "rich",

@@ -90,7 +90,7 @@ def test_rows_are_stored_before_they_are_shown(
     ]
     first, second = read(report.file)
     assert (first["command"], first["size"], second["skipped"]) == ("try", 1.26, "too large")
-    known = {"cpu", "cores", "python", "numpy", "scipy", "numba", "scikit-learn", "calipers"}
+    known = {"cpu", "cores", "python", "numpy", "scipy", "scikit-learn", "calipers"}
     assert known | {"commit"} <= set(first["machine"])
     show(report.file, tables)
     assert capsys.readouterr().out.endswith(table)

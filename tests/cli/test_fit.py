@@ -15,7 +15,7 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 
 from calipers import MetricCV, TripletSGD, load
-from calipers.cli.learners import LEARNERS, METHODS, feature_units
+from calipers.cli.learners import LEARNERS, METHOD_NAMES, feature_units
 from calipers.cli.main import main
 from calipers.recipes import RECIPES
 from commands import FEATURES, FEW, SPECIES, X, Y, quick_fit, refused, run, write_blobs
@@ -43,8 +43,8 @@ def test_every_learner() -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_every_method() -> None:
-    assert tuple(RECIPES) == METHODS
-    for method in METHODS:
+    assert tuple(RECIPES) == METHOD_NAMES
+    for method in METHOD_NAMES:
         assert quick_fit("--method", method).parameters_["method"] == method
 
 

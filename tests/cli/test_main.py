@@ -111,7 +111,7 @@ def test_an_interrupt_is_one_sentence(
 def test_demo_as_json_writes_nothing_else_to_stdout(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("calipers.paper.demo.METHODS", ("hr-sgd",))
+    monkeypatch.setattr("calipers.paper.demo.DEMO_METHODS", ("hr-sgd",))
     assert main(["demo", "--json", "--quiet", "--output", str(tmp_path / "p.svg")]) == 0
     output = capsys.readouterr()
     rows = json.loads(output.out)
@@ -135,7 +135,7 @@ def test_a_reader_that_leaves_is_not_an_error(tmp_path: Path) -> None:
     arguments = ["demo", "--json", "--quiet", "--output", str(tmp_path / "p.png")]
     code = (
         "import sys; from calipers.cli.main import main; from calipers.paper import demo\n"
-        f"demo.METHODS = ('hr-sgd',); sys.exit(main({arguments}))"
+        f"demo.DEMO_METHODS = ('hr-sgd',); sys.exit(main({arguments}))"
     )
     command = [sys.executable, "-c", code]
     with os.fdopen(writing) as closed_pipe:

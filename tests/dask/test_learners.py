@@ -77,8 +77,11 @@ def test_every_learner_takes_every_collection(client: Any, name: str, kind: str)
 @pytest.mark.parametrize("init", ["auto", "identity", "scaled", "within-class"])
 @pytest.mark.parametrize("method", ["all-pairs-sgd", "ha-sgd"])
 def test_every_init(client: Any, init: str, method: str) -> None:
-    learner = little("TripletSGD", init=init, method=method, n_rounds=2)
-    same_as_in_memory(client, learner, (X, Y), collections("array"))
+    for n_components in (None, 2):
+        learner = little(
+            "TripletSGD", init=init, method=method, n_rounds=2, n_components=n_components
+        )
+        same_as_in_memory(client, learner, (X, Y), collections("array"))
 
 
 @pytest.mark.parametrize("name", ["TripletSGD", "SPML", "OASIS", "LEGO", "ITML", "MetricCV"])
@@ -92,6 +95,8 @@ def test_given_triplets_point_through_all_partitions(client: Any, name: str) -> 
 @pytest.mark.parametrize("name", ["LEGO", "ITML", "MetricCV"])
 def test_given_pairs_point_through_all_partitions(client: Any, name: str) -> None:
     there, less = collections("array")[0], LESS.get(name, {})
+    if name == "MetricCV":
+        less = {"candidates": [("euclidean", little("Euclidean")), ("lego", little("LEGO"))]}
     expected = little(name, **less).fit_pairs(X, PAIRS, SIGNS)
     got = bounded(lambda: little(name, **less).fit_pairs(there, PAIRS, SIGNS, client=client))
     np.testing.assert_array_equal(got.components_, expected.components_)

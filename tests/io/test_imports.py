@@ -13,7 +13,7 @@ import sys
 
 class Blocked:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in {"sklearn", "scipy", "numba", "pandas", "joblib"}:
+        if name.split(".")[0] in {"sklearn", "scipy", "pandas", "joblib"}:
             raise ImportError(f"{name} is not installed here")
 
 sys.meta_path.insert(0, Blocked())

@@ -18,7 +18,7 @@ from calipers.paper.tables import demo_table
 def test_demo_scores_the_default_learner_first_and_draws_it(tmp_path: Path) -> None:
     with meter(demo.TOTAL_WEIGHT, console=Console(file=io.StringIO())) as bar:
         result = demo.run(bar, seed=1)
-    assert [row.method for row in result.rows] == ["cv", "euclidean", *demo.METHODS]
+    assert [row.method for row in result.rows] == ["cv", "euclidean", *demo.DEMO_METHODS]
     assert all(0 <= row.error < 10 for row in result.rows)
     assert all(row.updates and row.updates > 0 for row in result.rows[2:])
     assert result.rows[0].updates is result.rows[1].updates is None

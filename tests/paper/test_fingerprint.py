@@ -58,7 +58,7 @@ def test_verdict(change: dict[str, float], within: bool) -> None:
 
 
 def test_plan_takes_what_is_asked() -> None:
-    assert plan() == fingerprint.RUNS
+    assert plan() == fingerprint.FINGERPRINT_RUNS
     assert plan(["letter"], quick=True) == {"letter": 1}
     assert plan(quick=True, runs=3) == {"semeion": 3, "dna": 3}
     with pytest.raises(DatasetError, match="The paper has no numbers for 'iris': choose among sem"):

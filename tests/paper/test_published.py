@@ -12,7 +12,9 @@ from calipers.paper import published
 def test_published_tables_add_up() -> None:
     """Sums of columns, added up from the source of the paper, catch a mistyped digit."""
     assert sum(size.n_train for size in published.SIZES.values()) == 1_651_947
-    errors = {m: sum(row[m] for row in published.ERRORS.values()) for m in published.METHODS}
+    errors = {
+        m: sum(row[m] for row in published.ERRORS.values()) for m in published.TABULATED_METHODS
+    }
     assert errors["as-sgd"] == pytest.approx(154.7)
     assert errors["euclidean"] == pytest.approx(202.0)
     assert sum(row["hr-sgd"] for row in published.SECONDS.values()) == pytest.approx(478.4)

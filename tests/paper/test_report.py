@@ -13,7 +13,7 @@ import pytest
 
 from calipers.paper import report
 from calipers.paper.report import words
-from calipers.paper.report.figures import COLORS
+from calipers.paper.report.figures import METHOD_COLORS
 from calipers.paper.report.markdown import markdown
 from calipers.paper.report.page import page
 from calipers.paper.report.payload import as_json, payload
@@ -162,8 +162,8 @@ def test_a_report_is_files_in_a_folder(tmp_path: Path) -> None:
 def test_figures_and_page_share_their_colours() -> None:
     style = files("calipers.paper.report").joinpath("page.css").read_text(encoding="utf-8")
     by_day = style[: style.index("@media")]
-    assert tuple(re.findall(r"--m\d: (#\w{6});", by_day)) == COLORS
-    assert len(COLORS) == len(SYSTEMS)
+    assert tuple(re.findall(r"--m\d: (#\w{6});", by_day)) == METHOD_COLORS
+    assert len(METHOD_COLORS) == len(SYSTEMS)
 
 
 def test_hostile_names_make_no_paths_or_formulas(tmp_path: Path) -> None:

@@ -76,7 +76,6 @@ def test_identity_tells_versions_and_machine(monkeypatch: pytest.MonkeyPatch) ->
     assert {"calipers", "code", "python", "numpy", "scipy", "scikit-learn"} <= set(
         facts["versions"]
     )
-    assert "numba" in facts["versions"]
     assert not {"rich", "matplotlib", "pytest"} & set(facts["versions"])
     assert set(facts["machine"]) == {"cpu", "cores", "threads", "system"}
     monkeypatch.setenv("CALIPERS_NUM_THREADS", "7")

@@ -12,13 +12,7 @@ from calipers.arrays import FloatArray, IndexArray
 from calipers.sampling import gradient_norm
 from calipers.threads import single_threaded_blas
 from reference.plain import loss_slope, outer
-from solver_runs import (
-    METHODS,
-    Settings,
-    assert_same_matrix,
-    noise,
-    run_real,
-)
+from solver_runs import METHODS, Settings, assert_same_matrix, noise, run_real
 
 
 class Fixed:

@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     from calipers.paper.tables import fingerprint_remarks, fingerprint_table
 
     chosen = fingerprint.plan(options.datasets, quick=options.quick, runs=options.seeds)
-    total = len(fingerprint.METHODS) * sum(chosen.values())
+    total = len(fingerprint.ADAPTIVE_METHODS) * sum(chosen.values())
     with meter(total, console=stderr, show=not options.quiet) as bar:
         rows = list(fingerprint.run(chosen, data_dir=options.data_dir, meter=bar))
     if options.json:

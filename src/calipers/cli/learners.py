@@ -32,7 +32,7 @@ LEARNERS = {
 }
 """Public classes by their name on the command line."""
 
-METHODS = ("all-pairs-sgd", "sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd")
+METHOD_NAMES = ("all-pairs-sgd", "sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd")
 SLOW = "learning (compiles once)"  # shown when the first step takes long
 
 
@@ -46,7 +46,7 @@ def add_learner(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--method",
-        choices=METHODS,
+        choices=METHOD_NAMES,
         help="algorithm of --learner triplet-sgd (default: all-pairs-sgd)",
     )
     command.add_argument(

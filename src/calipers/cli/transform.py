@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from calipers.data.tables.table import Chosen, Table
     from calipers.saved import SavedMetric
 
-_BLOCK = 1 << 16  # samples transformed at a time
+_TRANSFORM_BLOCK = 1 << 16  # samples transformed at a time
 
 
 def add(commands: Commands) -> None:
@@ -96,8 +96,8 @@ def _transformed(X: npt.NDArray[Any], components: FloatArray, *, source: str) ->
     from calipers.metric import images_of
 
     images = np.empty((len(X), len(components)))
-    for start in range(0, len(X), _BLOCK):
-        block = slice(start, start + _BLOCK)
+    for start in range(0, len(X), _TRANSFORM_BLOCK):
+        block = slice(start, start + _TRANSFORM_BLOCK)
         images[block], beyond = images_of(np.asarray(X[block], dtype=np.float64), components)
         if beyond is not None:
             raise FileError(

@@ -31,7 +31,7 @@ class Discriminant(MahalanobisMixin):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        L with M = L'L, rows by falling variance of the class means.
+        L with M = L'L, rows by falling variance of the training samples.
     n_updates_ : int
         0: nothing is learned by steps.
     classes_ : ndarray of shape (n_classes,)
@@ -78,12 +78,14 @@ class Discriminant(MahalanobisMixin):
         with given_labeled(self, X, y, client=client) as given:
             owner, samples = type(self).__name__, given.samples
             validation.check_components(owner, self.n_components, samples.shape[1])
+            validation.check_range(samples)
             validation.check_classes(owner, given.classes, samples.class_sizes)
             self.classes_ = given.classes
             coordinates, white = Coordinates.of("within-class", samples)
             indices = evenly_spaced(white.shape[0], MOMENT_SAMPLES)
             X = white.take(indices).astype(np.float64)
-            axes = discriminant_axes(X, white.labels_of(indices))[: self.n_components]
-            self.components_ = coordinates.low_rank_components(axes, white)
+            axes = discriminant_axes(X, white.labels_of(indices))
+            components = coordinates.low_rank_components(axes, white)
+            self.components_ = components[: self.n_components]
         self.n_updates_ = 0
         return self

@@ -24,6 +24,7 @@ from calipers.solvers.large_margin import LargeMargin
 from calipers.solvers.lbfgs import LargeMarginSolver
 from calipers.threads import single_threaded_blas
 from calipers.training import Passes, learn
+from calipers.validation import given_labeled
 
 
 class LMNN(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
@@ -124,15 +125,17 @@ class LMNN(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, *, client: Any = None) -> Self:
         """Learn from labels.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-        y : array-like of shape (n_samples,)
-            Class of each row; numbers or strings.
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Samples; all of them are brought into memory.
+        y : array-like or Dask collection of shape (n_samples,)
+            Class of each sample; numbers or strings.
+        client : distributed.Client, optional
+            Of the cluster, for Dask collections; else the current one, else a local cluster.
 
         Returns
         -------
@@ -140,18 +143,19 @@ class LMNN(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
             The fitted estimator.
         """
         started = perf_counter()
-        owner = type(self).__name__
-        dense, labels_given = validation.dense_labelled(self, X, y)
-        samples = MemorySamples(dense)
-        self.notes_ = validation.check_magnitude(samples)
-        validation.check_differences(float(np.ptp(dense, axis=0).max()) ** 2)
-        validation.check_components(owner, self.n_components, dense.shape[1])
-        self.classes_, labels = np.unique(labels_given, return_inverse=True)
-        sizes = np.bincount(labels)
-        validation.check_classes(owner, self.classes_, sizes)
-        validation.check_neighbors(owner, self.n_neighbors, sizes)
-        validation.warn_singletons(self.classes_, sizes, stacklevel=4)  # past the wrappers
-        _warn_small(self.n_neighbors, self.classes_, labels)
+        with given_labeled(self, X, y, client=client) as given:
+            owner, indices = type(self).__name__, np.arange(given.samples.shape[0])
+            dense, labels = given.samples.take(indices), given.samples.labels_of(indices)
+            samples, sizes = MemorySamples(dense), given.samples.class_sizes
+            self.notes_ = validation.check_magnitude(samples)
+            validation.check_differences(float(np.ptp(dense, axis=0).max()) ** 2)
+            validation.check_components(owner, self.n_components, dense.shape[1])
+            self.classes_ = given.classes
+            validation.check_classes(owner, self.classes_, sizes)
+            validation.check_neighbors(owner, self.n_neighbors, sizes)
+            validation.warn_singletons(self.classes_, sizes, stacklevel=4)  # past the wrappers
+            _warn_small(self.n_neighbors, self.classes_, labels)
+            labels_given = given.y
         with single_threaded_blas():
             problem = LargeMargin(
                 dense, labels, n_neighbors=self.n_neighbors, push_weight=float(self.push_weight)

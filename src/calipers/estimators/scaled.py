@@ -76,6 +76,7 @@ class Scaled(MahalanobisMixin):
         with given_unlabeled(self, X, client=client) as given:
             d = given.samples.shape[1]
             validation.check_components(type(self).__name__, self.n_components, d)
+            validation.check_range(given.samples)
             if self.n_components is None:
                 self.components_ = scaled(given.samples).then(np.eye(d))
             else:

@@ -51,13 +51,14 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
     n_neighbors : int or None, default=None
         Nearest positives and negatives of an anchor that triplets are made of. None: 7.
     n_rounds : int or None, default=None
-        Rounds, each of which mines neighbours under the metric so far. None: 3.
+        Rounds, each of which mines neighbours under the metric so far, or goes through the given
+        triplets again. None: 3.
     n_triplets : int or None, default=None
         Triplets of a round; whole batches are used. None: grows as the root of the number of
         samples, 100,000 for about a thousand.
     batch_size : int or None, default=None
         Anchors of an update, each with one triplet, or with all pairs of its neighbours. None:
-        20, more of wide data.
+        20.
     learning_rate : float or None, default=None
         Step size for the mean over a batch. None: the batch size.
     smoothness : float, default=3.0
@@ -197,7 +198,9 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
             self.notes_ = validation.check_magnitude(given.samples)
             plan = plan_for_labels(given.samples.shape, recipe, self)
             self.classes_ = given.classes
-            self.notes_ += validation.check_labels_and_neighbors(self, given, plan.n_neighbors)
+            self.notes_ += validation.check_labels_and_neighbors(
+                self, given, plan.n_neighbors, stacklevel=4
+            )  # past fit and scikit-learn's two wrappers of it
             return self._learn(given, recipe, plan, started)
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
@@ -227,7 +230,7 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
             self.notes_ = validation.check_magnitude(given.samples)
             self._refuse("fit_triplets", n_neighbors="searches no neighbours")
             checked = check_triplets(triplets, given.samples.shape[0])
-            plan = plan_for_triplets(len(checked), given.samples.shape[1], recipe, self)
+            plan = plan_for_triplets(len(checked), recipe, self)
             validation.check_enough_triplets(type(self).__name__, plan.n_triplets, len(checked))
             source = GivenTriplets(checked[: plan.n_triplets])
             return self._learn(given, recipe, plan, started, source)
@@ -265,8 +268,8 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
         """Learn from one more batch of your own triplets.
 
         Triplets that do not fill a batch of `batch_size` wait for the next call. The result is
-        that of one `fit_triplets` on all of them, but for rounding, unless the recipe estimates a
-        largest gradient norm, which the first thousand triplets then decide.
+        that of one `fit_triplets` with ``n_rounds=1`` on all of them, but for rounding, unless the
+        recipe estimates a largest gradient norm, which the first thousand triplets then decide.
 
         Parameters
         ----------
@@ -383,11 +386,13 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
                 n_rounds="goes through every batch once",
                 n_triplets="takes every new sample as an anchor",
             )
+            if labels is None:
+                self._refuse("partial_fit_triplets", n_neighbors="searches no neighbours")
             given = validation.first_batch(X, labels)
             recipe = self._check(given)
             self.notes_ = []
             init = inits.resolved_init(self.init, given.samples)
-            plan = plan_for_stream(X.shape[1], recipe, self, is_labelled=labels is not None)
+            plan = plan_for_stream(recipe, self, is_labelled=labels is not None)
             self._set_resolved(init, plan)
             self._stream = TripletStream(
                 inits.initial_map(init, given.samples),

@@ -77,6 +77,7 @@ class WithinClass(MahalanobisMixin):
         with given_labeled(self, X, y, client=client) as given:
             owner, samples = type(self).__name__, given.samples
             validation.check_components(owner, self.n_components, samples.shape[1])
+            validation.check_range(samples)
             validation.check_classes(owner, given.classes, samples.class_sizes)
             self.classes_ = given.classes
             coordinates, mapped = Coordinates.of("within-class", samples)

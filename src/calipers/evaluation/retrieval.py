@@ -21,7 +21,7 @@ from calipers.arrays import FloatArray, IndexArray
 from calipers.evaluation.nearest import finite_samples, within_range
 from calipers.threads import parallel_map, single_threaded_blas
 
-_BLOCK = 64  # queries ranked at a time
+_QUERY_BLOCK = 64  # queries ranked at a time
 
 
 class _Tables(NamedTuple):
@@ -123,7 +123,7 @@ def retrieval_scores(
         return _scores_of_block(tables, start, relevant, k=k, without_self=queries is None)
 
     with single_threaded_blas():
-        blocks = parallel_map(score, range(0, len(X_queries), _BLOCK))
+        blocks = parallel_map(score, range(0, len(X_queries), _QUERY_BLOCK))
     table = np.concatenate([np.empty((0, 4)), *blocks])
     if not len(table):
         raise ValueError("No query has a relevant document: check labels or pairs.")
@@ -254,7 +254,7 @@ def _scores_of_block(
     without_self: bool,
 ) -> FloatArray:
     """Scores (n, 4) of the queries from ``start`` on that have a relevant document."""
-    block = slice(start, min(start + _BLOCK, len(tables.queries)))
+    block = slice(start, min(start + _QUERY_BLOCK, len(tables.queries)))
     squared = tables.queries[block] @ tables.documents.T
     squared *= -2
     squared += tables.query_norms[block, None]

@@ -21,7 +21,7 @@ FORMAT = 2
 LONGEST = 16 << 20
 """Most characters that a header may have."""
 
-_MISSING = object()
+_ABSENT = object()
 
 
 class OtherFormatError(Exception):
@@ -98,8 +98,8 @@ def entries_of(header: dict[str, Any]) -> dict[str, Any]:
     """
 
     def entry(key: str, what: str, fits: Callable[[Any], bool], *, null: bool = False) -> Any:
-        value = header.get(key, _MISSING)
-        if (value is None and null) or (value is not _MISSING and fits(value)):
+        value = header.get(key, _ABSENT)
+        if (value is None and null) or (value is not _ABSENT and fits(value)):
             return value
         raise DamagedError(f"{key!r} in its header is not {what}")
 

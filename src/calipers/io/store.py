@@ -20,8 +20,8 @@ from calipers.io.container import Arrays, DamagedError, ForeignError
 from calipers.io.contents import Contents
 from calipers.io.errors import FileError, reason
 
-_KEY = "calipers"  # of our header among the file's metadata
-_DTYPES = (np.float64, np.float32)
+_METRIC_KEY = "calipers"  # of our header among the file's metadata
+_COMPONENT_DTYPES = (np.float64, np.float32)
 _FOREIGN = (
     (b"\x89PNG", "a PNG picture"),
     (b"PK\x03\x04", "a zip archive"),
@@ -52,7 +52,7 @@ def write(contents: Contents, path: str | os.PathLike[str]) -> None:
                 f"{header.LONGEST:,} in a file: fit with shorter names or with numbers."
             )
         _check_arrays(Contents(arrays=contents.arrays, **header.entries_of(header.parse(text))))
-        packed = container.pack(_KEY, text, contents.arrays)
+        packed = container.pack(_METRIC_KEY, text, contents.arrays)
     except FileError:
         raise
     except (DamagedError, TypeError, ValueError) as wrong:  # the latter of what JSON has not
@@ -73,7 +73,7 @@ def read(path: str | os.PathLike[str]) -> Contents:
     """
     try:
         with _opened(path) as stream:
-            reader = container.Reader(stream, _KEY)
+            reader = container.Reader(stream, _METRIC_KEY)
             found = header.parse(reader.text)
             contents = Contents(arrays=reader.arrays(), **header.entries_of(found))
         _check_arrays(contents)
@@ -138,7 +138,7 @@ def _check_arrays(contents: Contents) -> None:
 
 def _check_array(arrays: Arrays, name: str, shape: tuple[int, ...]) -> None:
     array = arrays[name]
-    if array.dtype not in _DTYPES:
+    if array.dtype not in _COMPONENT_DTYPES:
         raise DamagedError(f"{name!r} is of dtype {array.dtype}, not float64 or float32")
     if array.shape != shape:
         raise DamagedError(f"{name!r} has shape {array.shape}, not {shape}")

@@ -5,9 +5,7 @@ module   what it does
 ======== ====================================================================
 search   searches samples in memory, by one of the two methods below
 _product matrix products rule candidates out; direct sums decide on the rest
-_select  compiled inner loop of `_product` (imported when first needed)
 _descent searches a k-d tree, for data of low intrinsic dimension
-_tree    compiled build and descent of the tree (imported when first needed)
 passing  searches samples block by block, and merges results of several blocks
 ======== ====================================================================
 """

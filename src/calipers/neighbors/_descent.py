@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from calipers._core.kdtree import Tree, split
 from calipers.arrays import IndexArray
 from calipers.threads import parallel_map
-
-if TYPE_CHECKING:
-    from calipers.neighbors._tree import Tree
 
 _LEAF = 16  # samples of a leaf, or up to twice as many
 _ANCHORS = 1024  # of a block
@@ -33,8 +31,8 @@ def search_in_tree(
     Anchors are searched in the order of the tree, so that successive descents visit the same
     leaves while these are in the cache.
     """
-    places = np.empty(len(tree.numbers), dtype=np.intp)
-    places[tree.numbers] = np.arange(len(tree.numbers))
+    places = np.empty(len(tree.indices), dtype=np.intp)
+    places[tree.indices] = np.arange(len(tree.indices))
     by_leaf = np.argsort(places[anchors], kind="stable")
     same = np.empty((len(anchors), n_same), dtype=np.intp)
     other = np.empty((len(anchors), n_other), dtype=np.intp)
@@ -49,45 +47,25 @@ def search_in_tree(
 
 def evaluated_share(tree: Tree, n_same: int, n_other: int) -> float:
     """Return the mean share of samples and boxes that a descent evaluates, over 32 anchors."""
-    places = np.linspace(0, len(tree.numbers) - 1, 32).astype(np.intp)
+    places = np.linspace(0, len(tree.indices) - 1, 32).astype(np.intp)
     n_evaluated = descend_from(tree, places, n_same, n_other)[2]
-    return n_evaluated / (len(places) * len(tree.numbers))
+    return n_evaluated / (len(places) * len(tree.indices))
 
 
 def descend_from(
     tree: Tree, places: IndexArray, n_same: int, n_other: int
 ) -> tuple[IndexArray, IndexArray, int]:
     """Return both lists of the samples at some places of the tree, and the number evaluated."""
-    from calipers.neighbors._select import empty_lists
-    from calipers.neighbors._tree import descend
-
-    same, other = empty_lists(len(places), n_same), empty_lists(len(places), n_other)
-    for nearest in (same, other):
-        if nearest.numbers.shape[1] == 0:
-            nearest.limits.fill(-np.inf)
-    n_evaluated = descend(tree, places, same, other)
-    return same.numbers, other.numbers, n_evaluated
+    return tree.descend(places, n_same, n_other)
 
 
 def build_tree(X: npt.NDArray[Any], labels: IndexArray) -> Tree:
     """Order the samples into leaves and compute the boxes of all nodes."""
-    from calipers.neighbors._tree import Tree, enclose, split_rows
-
-    n, d = X.shape
+    n = len(X)
     depth = max(0, (n // _LEAF).bit_length() - 1)
     order = np.arange(n)
     top = min(depth, _PARALLEL_LEVEL)
-    split_rows(X, order, (0, top), (0, 1))
-    parallel_map(lambda node: split_rows(X, order, (top, depth), (node, node + 1)), range(1 << top))
-    n_nodes = (2 << depth) - 1
-    tree = Tree(
-        rows=X[order].astype(np.float64, order="C", copy=False),
-        labels=labels[order],
-        numbers=order,
-        low=np.empty((n_nodes, d)),
-        high=np.empty((n_nodes, d)),
-        only_class=np.empty(n_nodes, dtype=np.intp),
-        classes=np.zeros(n_nodes, dtype=np.uint64),
-    )
-    enclose(tree, depth)
-    return tree
+    split(X, order, (0, top), (0, 1))
+    parallel_map(lambda node: split(X, order, (top, depth), (node, node + 1)), range(1 << top))
+    samples = X[order].astype(np.float64, order="C", copy=False)
+    return Tree(samples, labels[order], order, depth)

@@ -8,18 +8,18 @@ list cannot enter the list. The distances of all other candidates are summed dir
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from calipers._core import neighbors
 from calipers.arrays import FloatArray, IndexArray
 from calipers.threads import n_threads, parallel_map, single_threaded_blas
 
-if TYPE_CHECKING:
-    from calipers.neighbors._select import ProductArray, Tile
+ProductArray: TypeAlias = npt.NDArray[np.floating[Any]]
 
-_BLOCK_ELEMENTS = 2**20  # of a block of anchors or a tile of samples, 8 MB each in float64
+_TILE_ELEMENTS = 2**20  # of a block of anchors or a tile of samples, 8 MB each in float64
 _MAX_ANCHORS = 4096
 _MAX_TILE = 2048
 _PRODUCT_ANCHORS = 256  # one product then fills 2 MB, which stays in a core's cache
@@ -41,7 +41,7 @@ class Frame(NamedTuple):
     @classmethod
     def of(cls, X: npt.NDArray[Any]) -> Frame:
         """Return a frame from evenly spaced samples; every frame is correct, a good one is fast."""
-        size = max(2, min(len(X), 1024, _BLOCK_ELEMENTS // (4 * max(X.shape[1], 1))))
+        size = max(2, min(len(X), 1024, _TILE_ELEMENTS // (4 * max(X.shape[1], 1))))
         some = X[np.linspace(0, len(X) - 1, size).astype(np.intp)]
         centre = some.mean(axis=0, dtype=np.float64)
         exponent = np.frexp(np.abs(some - centre).max(initial=0.0))[1]
@@ -82,7 +82,7 @@ def search_by_products(
         queries = Anchors(X[block], labels[block], block)
         found = AnchorBlock(queries, frame, (n_same, n_other))
         found.offer_all(X, labels)
-        return found.lists[0].numbers, found.lists[1].numbers
+        return found.same.indices, found.other.indices
 
     with single_threaded_blas():
         parts = parallel_map(search, anchor_blocks(anchors, X.shape[1]))
@@ -92,7 +92,7 @@ def search_by_products(
 
 def anchor_blocks(anchors: IndexArray, n_features: int) -> list[IndexArray]:
     """Split the anchors into blocks, as many for every thread."""
-    size = max(64, min(_MAX_ANCHORS, _BLOCK_ELEMENTS // max(n_features, 1)))
+    size = max(64, min(_MAX_ANCHORS, _TILE_ELEMENTS // max(n_features, 1)))
     rounds = -(-len(anchors) // (size * n_threads()))
     return np.array_split(anchors, max(rounds * n_threads(), 1))
 
@@ -113,44 +113,36 @@ class AnchorBlock:
     """
 
     def __init__(self, anchors: Anchors, frame: Frame, sizes: tuple[int, int]) -> None:
-        from calipers.neighbors._select import empty_lists
-
         self.labels, self.indices, self.frame = anchors.labels, anchors.indices, frame
         self.samples = np.ascontiguousarray(anchors.samples, dtype=np.float64)
         n, d = self.samples.shape
-        self.lists = empty_lists(n, sizes[0]), empty_lists(n, sizes[1])
+        self.same, self.other = neighbors.Lists(n, sizes[0]), neighbors.Lists(n, sizes[1])
         self.n_offered = 0
         self.take_products_in(np.float32 if d <= 2**16 else np.float64)
 
     def take_products_in(self, dtype: type[np.floating[Any]]) -> None:
         """Choose the type of the products and set the limits of the lists accordingly."""
-        from calipers.neighbors._select import Bound, Queries, limited
-
         d = self.samples.shape[1]
         error = error_bound(d, dtype)
         self.dtype = dtype
         self.placed = self.frame.place(self.samples, dtype)
-        squared_norms = (1.0 - error) * _squared_norms(self.placed)
-        squared_norms[~(squared_norms < _LARGEST_NORM)] = np.inf
-        self.queries = Queries(self.samples, self.indices, squared_norms)
+        self.squared_norms = (1.0 - error) * _squared_norms(self.placed)
+        self.squared_norms[~(self.squared_norms < _LARGEST_NORM)] = np.inf
         self.placed *= -2
-        self.bound = Bound(
+        self.bound = neighbors.Frame(
             squared_scale=self.frame.scale**2,
             distance_slack=(d + 8) * float(np.finfo(np.float64).eps),
             rounding=float(np.finfo(dtype).eps),
             underflow=8 * (d + 1) * float(np.finfo(dtype).tiny),
         )
-        same, other = self.lists
-        self.lists = (
-            limited(same, np.empty(len(same.limits), dtype), squared_norms, self.bound),
-            limited(other, np.empty(len(other.limits), dtype), squared_norms, self.bound),
-        )
+        for lists in (self.same, self.other):
+            neighbors.set_limits(lists, self.squared_norms, self.bound)
 
     def offer_all(self, X: npt.NDArray[Any], labels: IndexArray, first_index: int = 0) -> None:
         """Offer all tiles of X, whose indices begin at ``first_index``."""
         n, d = X.shape
-        tile_size = max(64, min(_MAX_TILE, _BLOCK_ELEMENTS // max(d, 1)))
-        n_kept = sum(nearest.numbers.shape[1] for nearest in self.lists)
+        tile_size = max(64, min(_MAX_TILE, _TILE_ELEMENTS // max(d, 1)))
+        n_kept = sum(lists.indices.shape[1] for lists in (self.same, self.other))
         for start in range(0, n, tile_size):
             part = slice(start, min(start + tile_size, n))
             summed = self.offer(X[part], labels[part], first_index + start)
@@ -163,13 +155,10 @@ class AnchorBlock:
 
     def offer(self, X: npt.NDArray[Any], labels: IndexArray, first_index: int) -> int:
         """Offer the samples of a tile to all lists; return the number of distances summed."""
-        from calipers.neighbors._select import offer_tile
-
         tile, placed, tile_labels = self.tile(X, labels, first_index)
-        same_columns = (
-            np.searchsorted(tile_labels, self.labels, side="left"),
-            np.searchsorted(tile_labels, self.labels, side="right"),
-        )
+        begins = np.searchsorted(tile_labels, self.labels, side="left")
+        ends = np.searchsorted(tile_labels, self.labels, side="right")
+        anchors = self.samples, self.indices, self.squared_norms, begins, ends
         products = np.empty((_PRODUCT_ANCHORS, len(placed)), self.dtype)
         summed = 0
         for first in range(0, len(self.samples), _PRODUCT_ANCHORS):
@@ -177,16 +166,13 @@ class AnchorBlock:
             part = products[: len(some)]
             with np.errstate(invalid="ignore", over="ignore"):
                 np.matmul(some, placed.T, out=part)
-            lists = (*self.lists, self.bound)
-            summed += offer_tile(part, first, tile, same_columns, self.queries, lists)
+            summed += neighbors.offer(part, first, anchors, tile, self.same, self.other, self.bound)
         return summed
 
     def tile(
         self, X: npt.NDArray[Any], labels: IndexArray, first_index: int
-    ) -> tuple[Tile, ProductArray, IndexArray]:
-        """Return the samples in class order, their images in the frame, and their labels."""
-        from calipers.neighbors._select import Tile
-
+    ) -> tuple[tuple[FloatArray, IndexArray, ProductArray], ProductArray, IndexArray]:
+        """Return samples in class order (with indices and norms), their images, their labels."""
         order = np.argsort(labels, kind="stable")
         samples = X[order].astype(np.float64, copy=False)
         placed = self.frame.place(samples, self.dtype)
@@ -194,7 +180,7 @@ class AnchorBlock:
             norms = (1.0 - error_bound(samples.shape[1], self.dtype)) * _squared_norms(placed)
             norms = norms.astype(self.dtype)
         norms[~(norms < _LARGEST_NORM)] = -np.inf
-        tile = Tile(samples, first_index + order, norms)
+        tile = np.ascontiguousarray(samples), first_index + order, norms
         return tile, placed, labels[order]
 
 

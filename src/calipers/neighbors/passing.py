@@ -53,12 +53,13 @@ class Passing:
 
     def found(self) -> Found:
         """Return the neighbours of all anchors, in the order of the anchors."""
-        lists = [block.lists for block in self._blocks]
+        same = [block.same for block in self._blocks]
+        other = [block.other for block in self._blocks]
         return Found(
-            same=np.concatenate([same.numbers for same, _ in lists]),
-            other=np.concatenate([other.numbers for _, other in lists]),
-            to_same=np.concatenate([same.squared_distances for same, _ in lists]),
-            to_other=np.concatenate([other.squared_distances for _, other in lists]),
+            same=np.concatenate([lists.indices for lists in same]),
+            other=np.concatenate([lists.indices for lists in other]),
+            to_same=np.concatenate([lists.squared_distances for lists in same]),
+            to_other=np.concatenate([lists.squared_distances for lists in other]),
         )
 
 

@@ -34,4 +34,6 @@ def expected_seconds(dataset: str, system: System) -> float:
         scoring = size.n_train * size.n_test * (1.2 + size.n_features / 40) * 1e-9
     if system.kind == "none":
         return 0.05 + scoring
-    return 0.05 + scoring + _FIT_SECONDS[dataset][published.METHODS.index(system.name) - 1]
+    return (
+        0.05 + scoring + _FIT_SECONDS[dataset][published.TABULATED_METHODS.index(system.name) - 1]
+    )

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from calipers.paper.progress import Meter
 
-METHODS = ("sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd")
+DEMO_METHODS = ("sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd")
 """In the order of the paper."""
 
 DEFAULT = "cv"
@@ -21,7 +21,7 @@ DEFAULT = "cv"
 _COMPILING = "compiling (first time only)"
 _WEIGHTS = {DEFAULT: 20.0, "sgd": 6.0, "mini-sgd": 2.0, "as-sgd": 1.0, "hr-sgd": 0.5, "ha-sgd": 0.5}
 _WARM_UP_WEIGHT = 0.1
-TOTAL_WEIGHT = sum(_WEIGHTS.values()) + _WARM_UP_WEIGHT * len(METHODS)
+TOTAL_WEIGHT = sum(_WEIGHTS.values()) + _WARM_UP_WEIGHT * len(DEMO_METHODS)
 """What the steps of `run` weigh together, about a second each."""
 
 
@@ -67,7 +67,7 @@ def run(meter: Meter, *, seed: int = 0) -> Demo:
     from calipers.evaluation import split_error
 
     data = _digits()
-    for method in METHODS:  # so that no method's seconds contain compilation
+    for method in DEMO_METHODS:  # so that no method's seconds contain compilation
         with meter.step("warming up", weight=_WARM_UP_WEIGHT, if_slow=_COMPILING):
             warm = TripletSGD.paper(method, n_triplets=200)
             warm.fit(data.X_train[:200], data.y_train[:200])
@@ -76,7 +76,7 @@ def run(meter: Meter, *, seed: int = 0) -> Demo:
         default.fit(data.X_train, data.y_train)
     rows = [Row(DEFAULT, 100 * split_error(data, default))]
     rows.append(Row("euclidean", 100 * split_error(data)))
-    for method in METHODS:
+    for method in DEMO_METHODS:
         with meter.step(method, weight=_WEIGHTS[method]) as advance:
             metric = TripletSGD.paper(method, random_state=seed).set_callbacks(advance)
             metric.fit(data.X_train, data.y_train)

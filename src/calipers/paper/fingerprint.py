@@ -18,9 +18,9 @@ from calipers.paper.systems import SYSTEMS
 if TYPE_CHECKING:
     from calipers.paper.progress import Meter
 
-METHODS = ("as-sgd", "hr-sgd", "ha-sgd")
+ADAPTIVE_METHODS = ("as-sgd", "hr-sgd", "ha-sgd")
 
-RUNS = {"semeion": 10, "dna": 4, "isolet": 1, "tdt30": 10, "letter": 1, "connect4": 1}
+FINGERPRINT_RUNS = {"semeion": 10, "dna": 4, "isolet": 1, "tdt30": 10, "letter": 1, "connect4": 1}
 """Runs whose mean is reported; each has its own seed, and split where none is standard.
 
 The paper averages ten splits of semeion, tdt30 and connect4. From split to split the
@@ -110,9 +110,10 @@ def plan(
     for name in names or ():
         if name not in published.UPDATES:
             raise datasets.DatasetError(
-                f"The paper has no numbers for {name!r}: choose among {', '.join(RUNS)}."
+                f"The paper has no numbers for {name!r}: choose among "
+                f"{', '.join(FINGERPRINT_RUNS)}."
             )
-    usual = QUICK_RUNS if quick else RUNS
+    usual = QUICK_RUNS if quick else FINGERPRINT_RUNS
     return {name: runs or usual.get(name, 1) for name in (names or usual)}
 
 
@@ -128,13 +129,13 @@ def run(
 
 def _compare(name: str, runs: int, *, data_dir: str | None, meter: Meter) -> list[Comparison]:
     """Run every method on each split or seed of one data set."""
-    updates = dict.fromkeys(METHODS, 0)
-    errors = dict.fromkeys(METHODS, 0.0)
+    updates = dict.fromkeys(ADAPTIVE_METHODS, 0)
+    errors = dict.fromkeys(ADAPTIVE_METHODS, 0.0)
     for number in range(runs):
         split = 0 if datasets.has_standard_split(name) else number
         with meter.step(f"{name} {number + 1}/{runs}: reading", weight=0):
             data = datasets.load(name, data_dir=data_dir, split=split)
-        for method in METHODS:
+        for method in ADAPTIVE_METHODS:
             with meter.step(f"{name} {number + 1}/{runs}: {method}") as advance:
                 n_updates, error = _score(method, data, seed=number, callback=advance)
             updates[method] += n_updates
@@ -152,7 +153,7 @@ def _compare(name: str, runs: int, *, data_dir: str | None, meter: Meter) -> lis
             error_tolerance=ERROR_TOLERANCE if method == "as-sgd" else None,
             note=data.note,
         )
-        for method in METHODS
+        for method in ADAPTIVE_METHODS
     ]
 
 

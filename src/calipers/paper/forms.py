@@ -11,7 +11,7 @@ from calipers.io import FileError
 from calipers.paper.runs import RunFile
 from calipers.paper.systems import SYSTEMS
 
-ALL = "*"
+ANY_METHOD = "*"
 """Stands for every method in a row about a data set that cannot be had."""
 
 LARGEST = 10**15
@@ -83,11 +83,13 @@ def _or_null(form: Form) -> Form:
     return Form(lambda value: value is None or form.fits(value), f"{form.words}, or null")
 
 
-_COUNTS = dict.fromkeys(("n_classes", "n_features", "n_train", "n_test"), _is_count)
+_COUNT_COLUMNS = dict.fromkeys(("n_classes", "n_features", "n_train", "n_test"), _is_count)
 _BOUNDS = dict.fromkeys(("updates", "sharp", "contraction"), _is_finite)
 
 FORMS: dict[str, Form] = {
-    "method": Form(lambda v: v in SYSTEMS or v == ALL, f"one of {', '.join(SYSTEMS)}, {ALL}"),
+    "method": Form(
+        lambda v: v in SYSTEMS or v == ANY_METHOD, f"one of {', '.join(SYSTEMS)}, {ANY_METHOD}"
+    ),
     "run": Form(_is_count, "a count"),
     **dict.fromkeys(
         ("error", "seconds", "mining_seconds", "updates", "projections"),
@@ -97,8 +99,8 @@ FORMS: dict[str, Form] = {
     **dict.fromkeys(("versions", "machine"), Form(_is_object, "an object")),
     "settings": Form(partial(_is_object, n_triplets=_is_count), "an object with n_triplets"),
     "data": Form(
-        partial(_is_object, **_COUNTS, note=_is_text),
-        f"an object with counts {', '.join(_COUNTS)} and a text note",
+        partial(_is_object, **_COUNT_COLUMNS, note=_is_text),
+        f"an object with counts {', '.join(_COUNT_COLUMNS)} and a text note",
     ),
     "notes": _or_null(Form(partial(_is_list, of=_is_text), "a list of texts")),
     "spectrum": _or_null(Form(partial(_is_list, of=_is_finite), "a list of numbers")),

@@ -195,9 +195,9 @@ def _note_missing(plan: Plan, file: RunFile) -> None:
     """Write a row for each data set that cannot be had, unless it is written."""
     known = {runs.key(row): row for row in runs.of_identity(file.read(), plan.identity.digest)}
     for name, reason in plan.missing.items():
-        old = known.get((name, forms.ALL, 0), {})
+        old = known.get((name, forms.ANY_METHOD, 0), {})
         if old.get("skipped") != reason:
-            row = {"dataset": name, "method": forms.ALL, "run": 0, "skipped": reason}
+            row = {"dataset": name, "method": forms.ANY_METHOD, "run": 0, "skipped": reason}
             file.append({**row, **plan.identity.as_row()})
 
 

@@ -13,11 +13,11 @@ from typing import TypeAlias
 
 from calipers.data.datasets.table1 import SIZES, Size
 
-__all__ = ["ERRORS", "METHODS", "SECONDS", "SIZES", "UPDATES", "Size"]
+__all__ = ["ERRORS", "SECONDS", "SIZES", "TABULATED_METHODS", "UPDATES", "Size"]
 
 Rows: TypeAlias = Mapping[str, Mapping[str, float]]
 
-METHODS = (
+TABULATED_METHODS = (
     "euclidean",
     "lmnn",
     "lego",
@@ -37,7 +37,7 @@ def _by_method(methods: tuple[str, ...], rows: Mapping[str, tuple[float, ...]]) 
 
 
 ERRORS = _by_method(
-    METHODS,
+    TABULATED_METHODS,
     {
         "semeion": (8.7, 9.0, 11.9, 8.3, 6.3, 6.3, 6.5, 6.3, 6.4, 6.2),
         "dna": (20.7, 6.2, 9.3, 16.6, 9.1, 8.6, 9.4, 8.4, 8.1, 8.1),
@@ -54,7 +54,7 @@ ERRORS = _by_method(
 """Table 4: error of 3-NN in per cent, by data set and method."""
 
 SECONDS = _by_method(
-    METHODS[1:],
+    TABULATED_METHODS[1:],
     {
         "semeion": (112.7, 355.8, 29.1, 206.6, 2_172.4, 263.2, 45.2, 7.4, 42.4),
         "dna": (255.9, 330.2, 39.1, 122.1, 1_165.3, 121.0, 30.6, 7.1, 28.0),
@@ -71,7 +71,7 @@ SECONDS = _by_method(
 """Table 5: running time in seconds on the authors' laptop, without building triplets."""
 
 UPDATES = _by_method(
-    METHODS[2:],
+    TABULATED_METHODS[2:],
     {
         "semeion": (71_142.4, 432.7, 10_000, 100_000, 10_000, 142.2, 101.4, 162.8),
         "dna": (140_027, 2_042, 10_000, 100_000, 10_000, 707, 351, 372),

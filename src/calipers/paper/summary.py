@@ -96,7 +96,7 @@ class Summary:
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self.rows = list(rows)
-        self.methods = list(published.METHODS)
+        self.methods = list(published.TABULATED_METHODS)
         names = {row["dataset"] for row in self.rows}
         known = [name for name in published.SIZES if name in names]
         self.names = known + sorted(names - set(known))

@@ -99,7 +99,7 @@ def choose(names: Sequence[str] | None = None) -> list[System]:
     for name in names or ():
         if name not in SYSTEMS:
             raise DatasetError(
-                f"Unknown method {name!r}: choose among {', '.join(published.METHODS)}."
+                f"Unknown method {name!r}: choose among {', '.join(published.TABULATED_METHODS)}."
             )
         if not SYSTEMS[name].is_here:
             raise DatasetError(f"This version of calipers has no {SYSTEMS[name].label}.")

@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from calipers._core.algebra import Samples
+from calipers._core.bilinear import Triplets, run
 from calipers.arrays import FloatArray, IndexArray
 from calipers.solvers.sgd import (
     BLOCK_BYTES,
@@ -19,7 +21,6 @@ from calipers.solvers.sgd import (
     State,
     curve_array,
     points_of,
-    read_only,
 )
 from calipers.threads import parallel_map, single_threaded_blas
 
@@ -75,15 +76,15 @@ class BilinearSolver:
         self._gap = state.facts["look_ahead"]
 
     def advance(self, X: FloatArray, triplets: IndexArray) -> npt.NDArray[np.bool_]:
-        """Walk through triplets in order; returns which of them led to an update."""
-        X, triplets = read_only(X), read_only(triplets)
+        """Run through triplets in order; returns which of them led to an update."""
+        samples, triplets = Samples(X), np.ascontiguousarray(triplets, dtype=np.intp)
         updated = np.zeros(len(triplets), dtype=np.bool_)
         first, loss = 0, 0.0
         with single_threaded_blas():
             while first < len(triplets):
                 length, span = self._plan()
                 part = slice(first, first + length)
-                losses, updated[part] = self._advance_block(X, triplets[part], span)
+                losses, updated[part] = self._advance_block(samples, triplets[part], span)
                 loss += float(losses.sum())
                 first += length
         self.n_iterations += len(triplets)
@@ -93,26 +94,23 @@ class BilinearSolver:
         return updated
 
     def _advance_block(
-        self, X: FloatArray, triplets: IndexArray, span: int
+        self, X: Samples, triplets: IndexArray, span: int
     ) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-        """Gather a block and walk through it; learn how often W changes."""
-        from calipers.kernels import bilinear
-
+        """Gather a block and run through it; learn how often W changes."""
         n, d = len(triplets), len(self.W)
-        block = bilinear.Block(np.empty((n, d)), np.empty((n, d)), np.empty(n), np.empty(n))
-        P, Z, scores, steps = block
+        block = Triplets(X, triplets)
 
-        def look(part: slice) -> None:
-            bilinear.gather_rows(X, triplets[part], P[part], Z[part])
+        def evaluate(start: int) -> None:
+            block.gather(start, start + chunk)
             if span == 0:
-                bilinear.scores_of(self.W, P[part], Z[part], scores[part])
+                block.evaluate(self.W, start, start + chunk)
 
         chunk = max(64, CHUNK_WORK // d**2) if span == 0 else n
-        parallel_map(look, [slice(i, i + chunk) for i in range(0, n, chunk)])
-        bilinear.walk_bilinear(self.W, block, self.aggressiveness, span)
-        updated = steps > 0.0
+        parallel_map(evaluate, range(0, n, chunk))
+        run(self.W, block, self.aggressiveness, span)
+        updated = block.steps > 0.0
         self._gap += 0.5 * (n / max(float(updated.sum()), 0.5) - self._gap)
-        return np.maximum(0.0, 1.0 - scores), updated
+        return np.maximum(0.0, 1.0 - block.scores), updated
 
     def _plan(self) -> tuple[int, int]:
         """How many triplets to gather, and over how many to carry scores (0: over all).

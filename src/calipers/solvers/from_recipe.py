@@ -76,7 +76,7 @@ def _policy(
     if recipe.sampling == "slope":
         return BySlope()
     if recipe.norm_bound == "running":
-        return ByRunningNorm(np.zeros(1))
+        return ByRunningNorm()
     largest = largest_norm(
         X,
         triplets,

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import eigh, svd
 
+from calipers._core.impostors import columns_below, measure_targets, weigh
 from calipers.arrays import FloatArray, IndexArray
 from calipers.neighbors.search import nearest_same_and_other
 from calipers.threads import parallel_map
@@ -83,8 +84,6 @@ class LargeMargin:
 
     def at(self, L: FloatArray) -> Value:
         """Evaluate at L of shape (any, d)."""
-        from calipers.kernels.impostors import measure_targets, weigh
-
         Z, radii = np.empty((len(self.X), len(L))), np.empty(self.targets.shape)
         _fill(Z, lambda part: self.X[part] @ L.T, self.blocks)
         parallel_map(lambda b: measure_targets(Z, self.targets, b.start, radii[b]), self.blocks)
@@ -95,8 +94,9 @@ class LargeMargin:
             block, kept = self.blocks[number], self._lists[number]
             lists = kept if fresh is None or kept is not None else fresh.find(block)
             own_counts = np.zeros_like(counts)
+            starts, columns = lists
             result = weigh(
-                (self.X, Z), self.targets, radii, block.start, lists, (mixed, own_counts)
+                self.X, Z, self.targets, radii, block.start, starts, columns, mixed, own_counts
             )
             with lock:  # whole numbers: their sum does not depend on the order
                 np.add(counts, own_counts, out=counts)
@@ -116,7 +116,7 @@ class LargeMargin:
         """Derivative by L: ``2 L G``, G the derivative by M.
 
         The violated triplets' part of G is ``X' (D - W - W') X``, a graph's Laplacian: W
-        has the weights n_ij and -n_il of `calipers.kernels.impostors.weigh`, whose rows
+        has the weights n_ij and -n_il of `calipers._core.impostors.weigh`, whose rows
         sum to 0, so that D has only the sums of columns.
         """
         n, d = self.X.shape
@@ -191,15 +191,10 @@ class Finder:
 
     def find(self, block: slice) -> tuple[IndexArray, npt.NDArray[np.int32]]:
         """Where the list of each anchor of the block starts, and the lists."""
-        from calipers.kernels.impostors import columns_below
-
         anchors = np.float32(-2.0) * self.placed[:, block].T
         anchors[:, -2] = np.float32(-2.0) * self.reach[block]
         anchors[:, -1] = 1.0
-        found: tuple[IndexArray, npt.NDArray[np.int32]] = columns_below(
-            anchors @ self.placed, self.limits[block], self.own[block]
-        )
-        return found
+        return columns_below(anchors @ self.placed, self.limits[block], self.own[block])
 
 
 def _lengths(rows: FloatArray) -> FloatArray:

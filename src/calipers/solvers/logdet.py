@@ -6,21 +6,14 @@ see :mod:`calipers.steps` for the two kinds of steps.
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
+from calipers._core.logdet import run
 from calipers.arrays import FloatArray, IndexArray
-from calipers.solvers.sgd import BLOCK_BYTES, Point, State, curve_array, points_of, read_only
+from calipers.solvers.sgd import BLOCK_BYTES, Point, State, curve_array, points_of
 from calipers.steps import PairStep, ProjectionWithSlack, TowardsTarget
 from calipers.threads import single_threaded_blas
-
-if TYPE_CHECKING:
-    from calipers.kernels.logdet import Room
-
-SMALLEST_BLOCK, LARGEST_BLOCK = 16, 64  # pairs between two changes of A itself
 
 
 class LogDetSolver:
@@ -48,14 +41,10 @@ class LogDetSolver:
         ``differences`` holds the difference of each pair's rows, ``signs`` is +1 for pairs
         that should be near and -1 for those that should be far.
         """
-        from calipers.kernels.logdet import Pairs, move_by_pairs
-
-        n = len(signs)
-        pairs = Pairs(differences, signs, np.empty(n), np.zeros(n, dtype=np.bool_))
         with single_threaded_blas():
-            move_by_pairs(self.A, pairs, self.step, self._room)
-        self.n_updates += int(pairs.moved.sum())
-        return pairs.squared, pairs.moved
+            squared, moved = run(self.A, differences, signs, self.step)
+        self.n_updates += int(moved.sum())
+        return squared, moved
 
     @property
     def metric(self) -> FloatArray:
@@ -73,14 +62,6 @@ class LogDetSolver:
         self.curve[:] = points_of(state.arrays["curve"])
         self.n_iterations = state.facts["n_iterations"]
         self.n_updates = state.facts["n_updates"]
-
-    @cached_property
-    def _room(self) -> Room:
-        from calipers.kernels.logdet import Room
-
-        d = len(self.A)
-        m = min(LARGEST_BLOCK, max(SMALLEST_BLOCK, d // 4))
-        return Room(np.empty((m, d)), np.empty((m, d)), np.empty((m, m)), np.empty(m))
 
 
 class PairSolver(LogDetSolver):
@@ -154,7 +135,9 @@ class CyclicSolver(LogDetSolver):
         Z, signs = differences_of(X, pairs)
         limits = np.where(signs > 0, self.limits[1], self.limits[-1])
         if self.n_iterations == 0:
-            self.step = self.step._replace(duals=np.zeros(len(pairs)), slacks=limits.copy())
+            self.step = ProjectionWithSlack(
+                self.step.slack_weight, np.zeros(len(pairs)), limits.copy()
+            )
         before = self.step.duals.copy()
         squared, moved = self.take(Z, signs)
         missed = float(np.maximum(0.0, signs * (squared / limits - 1.0)).mean())
@@ -176,7 +159,7 @@ class CyclicSolver(LogDetSolver):
         """Go on where the solver was whose state this is."""
         super().restore(state)
         duals, slacks = state.arrays["duals"].copy(), state.arrays["slacks"].copy()
-        self.step = self.step._replace(duals=duals, slacks=slacks)
+        self.step = ProjectionWithSlack(self.step.slack_weight, duals, slacks)
         self.changes = state.arrays["changes"].tolist()
         self.change = self.changes[-1] if self.changes else np.inf
 
@@ -185,4 +168,4 @@ def differences_of(X: FloatArray, pairs: IndexArray) -> tuple[FloatArray, IndexA
     """Differences of the rows of each pair (a, b, sign), and the signs."""
     Z = X[pairs[:, 0]].astype(np.float64)
     Z -= X[pairs[:, 1]]
-    return read_only(Z), read_only(pairs[:, 2])
+    return Z, np.ascontiguousarray(pairs[:, 2], dtype=np.intp)

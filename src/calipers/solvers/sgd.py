@@ -8,20 +8,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from calipers._core.algebra import Samples
+from calipers._core.sgd import LookAhead, Method, run
+from calipers._core.state import State as CoreState
+from calipers._core.state import Workspace
 from calipers.arrays import FloatArray, IndexArray
 from calipers.losses import Loss, SmoothHinge
-from calipers.projections import AtEnd, EveryUpdate, FrankWolfe, Periodic, Rule
+from calipers.projections import EveryUpdate, Rule
 from calipers.sampling import ByRunningNorm, BySlope, EveryBatch, Policy
 from calipers.schedules import Constant, Schedule, Shrinking
 from calipers.threads import parallel_map, single_threaded_blas
-
-if TYPE_CHECKING:
-    from calipers.kernels.state import Block, Iterate, Room, Step
 
 BLOCK_BYTES = 8_000_000  # of differences gathered at a time
 CHUNK_WORK = 16_000_000  # multiplications of one thread's matrix product
@@ -83,8 +84,8 @@ class _Plan:
     """How to take the next block."""
 
     length: int  # iterations to gather
-    span: int  # iterations to carry margins over; 0: the block, margins by threads
-    chunk: int  # rows of one thread's product
+    look_ahead: int  # iterations evaluated together; 0: the block, by threads
+    chunk: int  # candidates of one thread's product
 
 
 class SGDSolver:
@@ -124,30 +125,20 @@ class SGDSolver:
         pick_rng: np.random.Generator,
         init_scale: float = 1.0,
     ) -> None:
-        from calipers.kernels.state import TALLY, Iterate
-
         self.settings, self.init_scale = settings, init_scale
         self.accept_rng, self.pick_rng = accept_rng, pick_rng
-        tally = np.zeros(1, dtype=TALLY)
-        tally["scale"], tally["floor"] = init_scale, 1.0
-        tally["norm"] = np.sqrt(n_features)
-        shape = (n_features, n_features)
-        self.iterate: Iterate = Iterate(
-            np.eye(n_features),
-            np.zeros(shape),
-            tally,
-            np.zeros(_memory_shape(settings.projection, n_features)),
-        )
+        memory = np.zeros(settings.projection.memory_shape(n_features))
+        self.core_state = CoreState(np.eye(n_features), init_scale, memory, floor=1.0)
         self.n_iterations = 0
         self.curve: list[Point] = []
         self._gap, self._rank = 1.0, 2.0 * (settings.batch_size // settings.all_pairs) + 1.0
 
     def advance(self, X: FloatArray, triplets: IndexArray) -> npt.NDArray[np.bool_]:
-        """Walk through whole batches of triplets; returns which batches led to an update."""
-        X, triplets = read_only(X), read_only(triplets)
+        """Run through whole batches of triplets; returns which batches led to an update."""
+        samples, triplets = Samples(X), np.ascontiguousarray(triplets, dtype=np.intp)
         b = self.settings.batch_size
         n = len(triplets) // b
-        loss_before = self._tally("loss")
+        loss_before = self.core_state.loss
         accepted = np.zeros(n, dtype=np.bool_)
         with single_threaded_blas():
             first = 0
@@ -155,89 +146,79 @@ class SGDSolver:
                 plan = self._plan()
                 last = min(n, first + plan.length)
                 part = triplets[first * b : last * b]
-                self._advance_block(X, part, accepted[first:last], plan)
+                accepted[first:last] = self._advance_block(samples, part, plan)
                 first = last
         self.n_iterations += n
-        loss = (self._tally("loss") - loss_before) / max(n, 1)
+        loss = (self.core_state.loss - loss_before) / max(n, 1)
         self.curve.append(Point(self.n_iterations * b, loss, self.n_updates))
         return accepted
 
     def _advance_block(
-        self, X: FloatArray, triplets: IndexArray, accepted: npt.NDArray[np.bool_], plan: _Plan
-    ) -> None:
-        """Gather a block and walk through it; learn how often and how far M changes."""
-        from calipers.kernels.walk import walk
-
-        block = self._look_ahead(X, triplets, accepted, plan)
-        changes, rank = self._tally("changes"), self._tally("rank")
-        loss, policy = self.settings.loss, self.settings.policy
+        self, X: Samples, triplets: IndexArray, plan: _Plan
+    ) -> npt.NDArray[np.bool_]:
+        """Gather a block and run through it; learn how often and how far M changes."""
+        state = self.core_state
+        ahead = self._look_ahead(X, triplets, plan)
+        changes, rank = state.changes, state.rank
         try:
-            walk(self.iterate, block, self._step, loss, policy, self._room, plan.span)
+            run(state, ahead, self._method, self._workspace, plan.look_ahead)
         except ValueError as problem:  # LAPACK has given up; M is not to be used
             raise ValueError(
-                f"The walk cannot go on after {self._tally('seen'):,.0f} steps, because the "
+                f"The solver cannot go on after {state.seen:,.0f} steps, because the "
                 f"eigenvalues of M were not found ({problem}): divide X by its largest value, or "
                 "take shorter steps."
             ) from problem
-        changes, rank = self._tally("changes") - changes, self._tally("rank") - rank
-        self._gap += 0.5 * (len(accepted) / max(changes, 0.5) - self._gap)
+        changes, rank = state.changes - changes, state.rank - rank
+        self._gap += 0.5 * (len(ahead.accepted) / max(changes, 0.5) - self._gap)
         if changes:
             self._rank += 0.5 * (rank / changes - self._rank)
+        return ahead.accepted
 
-    def _look_ahead(
-        self, X: FloatArray, triplets: IndexArray, accepted: npt.NDArray[np.bool_], plan: _Plan
-    ) -> Block:
-        """Differences and random numbers of a block; its margins too if ``span`` is 0."""
-        from calipers.kernels import algebra
-        from calipers.kernels.state import Block
-
-        n, d = len(accepted), X.shape[1]
-        k = self.settings.all_pairs
-        scouts = triplets
+    def _look_ahead(self, X: Samples, triplets: IndexArray, plan: _Plan) -> LookAhead:
+        """Differences and random numbers of a block; its margins too if threads compute them."""
+        b, k = self.settings.batch_size, self.settings.all_pairs
+        n = len(triplets) // b
+        candidates = triplets
         if isinstance(self.settings.policy, BySlope):
-            picks = self.pick_rng.integers(self.settings.batch_size, size=n)
-            scouts = triplets[np.arange(n) * self.settings.batch_size + picks]
-        elif k > 1:  # each of an anchor's near and far rows once
-            scouts = triplets.reshape(-1, k, k, 3)[:, range(k), range(k)].reshape(-1, 3)
-        rows = len(scouts)
-        far, near = np.empty((rows, d)), np.empty((rows, d))
-        norms, margins = np.empty(rows * k), np.empty(rows * k)
-        M, gaps, product = self.iterate.M, self._room.gaps, self._room.product
+            candidates = triplets[np.arange(n) * b + self.pick_rng.integers(b, size=n)]
+        elif k > 1:  # each positive and each negative of an anchor once
+            candidates = triplets.reshape(-1, k, k, 3)[:, range(k), range(k)].reshape(-1, 3)
+        ahead = LookAhead(X, triplets, candidates, k, self.accept_rng.random(n))
 
-        def look(part: slice) -> None:
-            theirs = slice(part.start * k, part.stop * k)
-            algebra.gather(X, scouts[part], far[part], near[part])
-            algebra.shorten(far[part], near[part], k, self.settings.clip_norm)
-            algebra.outer_norms(far[part], near[part], norms[theirs])
-            if plan.span == 0:
-                room = gaps[part], product[part]
-                algebra.margins(M, far[part], near[part], *room, margins[theirs])
+        def evaluate(start: int) -> None:
+            ahead.gather(start, start + chunk, self.settings.clip_norm)
+            if plan.look_ahead == 0:
+                ahead.evaluate(self.core_state, self._workspace, start, start + chunk)
 
-        chunk = plan.chunk if plan.span == 0 else rows
-        parallel_map(look, [slice(i, i + chunk) for i in range(0, rows, chunk)])
-        self.iterate.tally["largest"] = max(self._tally("largest"), float(norms.max()))
-        uniforms = self.accept_rng.random(n)
-        return Block(X, triplets, far, near, margins, norms, uniforms, accepted)
+        chunk = plan.chunk if plan.look_ahead == 0 else len(candidates)
+        parallel_map(evaluate, range(0, len(candidates), chunk))
+        self.core_state.largest = max(self.core_state.largest, float(ahead.norms.max()))
+        return ahead
 
     def _plan(self) -> _Plan:
         """How many iterations to gather, and over how many to carry margins.
 
-        Carrying costs 2 rank d per later triplet of the span and change, computing anew d^2
-        per triplet. A span of ``gap * d / rank``, with the gap and rank seen lately, would make
-        them equal; a quarter of it keeps the former a quarter of the latter. Crossed rows, whose
-        batches are large, are not carried.
+        Carrying costs 2 rank d per later triplet of the look-ahead and change, computing anew d^2
+        per triplet. A look-ahead of ``gap * d / rank``, with the gap and rank of late, would make
+        them equal; a quarter of it keeps the former a quarter of the latter. Margins of all-pairs
+        triplets, whose batches are large, are not carried.
         """
-        d, k = len(self.iterate.M), self.settings.all_pairs
-        longest = max(1, self._max_rows // self._n_scouts)
+        d, k = len(self.core_state.M), self.settings.all_pairs
+        longest = max(1, self._max_rows // self._n_candidates)
         span = int(min(longest, max(1.0, 0.25 * self._gap * d / self._rank))) if k == 1 else 1
-        if span * self._n_scouts * d * d < WORTH_A_THREAD:
-            return _Plan(length=longest, span=span, chunk=0)
-        return _Plan(length=span, span=0, chunk=k * -(-max(64, CHUNK_WORK // d**2) // k))
+        if span * self._n_candidates * d * d < WORTH_A_THREAD:
+            return _Plan(length=longest, look_ahead=span, chunk=0)
+        return _Plan(length=span, look_ahead=0, chunk=k * -(-max(64, CHUNK_WORK // d**2) // k))
 
     @property
     def batch_size(self) -> int:
         """Triplets of an iteration."""
         return self.settings.batch_size
+
+    @property
+    def n_updates(self) -> int:
+        """Updates so far, those lost in rounding included."""
+        return self.core_state.updates
 
     @property
     def metric(self) -> FloatArray:
@@ -247,29 +228,29 @@ class SGDSolver:
     @property
     def n_projections(self) -> int:
         """Updates that left the cone."""
-        return int(self._tally("projections"))
+        return self.core_state.projections
 
     @property
     def sums(self) -> dict[str, float]:
         """What the theorems need: the largest norm met, sums of losses and of slopes."""
         b = self.settings.batch_size
         return {
-            "largest_norm": self._tally("largest"),
-            "summed_loss": self._tally("loss") * b,
-            "summed_slope": self._tally("slope") * b,
+            "largest_norm": self.core_state.largest,
+            "summed_loss": self.core_state.loss * b,
+            "summed_slope": self.core_state.slope * b,
         }
 
     def state(self) -> State:
         """All that the next steps depend on, for :meth:`restore`."""
-        M, total, tally, memory = self.iterate
-        policy = self.settings.policy
+        policy, state = self.settings.policy, self.core_state
+        running = [policy.largest] if isinstance(policy, ByRunningNorm) else []
         arrays: dict[str, npt.NDArray[Any]] = {
-            "M": M,
-            "total": total,
-            "tally": np.frombuffer(tally.tobytes(), dtype=np.uint8),
-            "memory": memory,
+            "M": state.M,
+            "total": state.total,
+            "memory": state.memory,
+            "numbers": np.array([float(number) for number in state.numbers.values()]),
             "curve": curve_array(self.curve),
-            "running": policy.largest if isinstance(policy, ByRunningNorm) else np.empty(0),
+            "running": np.array(running, dtype=np.float64),
         }
         facts = {
             "n_iterations": self.n_iterations,
@@ -281,39 +262,36 @@ class SGDSolver:
     def restore(self, state: State) -> None:
         """Go on where the solver was whose state this is."""
         arrays, facts = state
-        for target, name in zip(self.iterate, ("M", "total", "tally", "memory"), strict=True):
-            target[...] = arrays[name].view(target.dtype).reshape(target.shape)
+        for name in ("M", "total", "memory"):
+            getattr(self.core_state, name)[...] = arrays[name]
+        before = self.core_state.numbers
+        self.core_state.numbers = {
+            name: type(before[name])(number)
+            for name, number in zip(before, arrays["numbers"], strict=True)
+        }
         if isinstance(self.settings.policy, ByRunningNorm):
-            self.settings.policy.largest[...] = arrays["running"]
+            self.settings.policy.largest = float(arrays["running"][0])
         self.curve[:] = points_of(arrays["curve"])
         self.n_iterations = facts["n_iterations"]
         self._gap, self._rank = facts["look_ahead"]
         for rng, stream in zip((self.accept_rng, self.pick_rng), facts["streams"], strict=True):
             rng.bit_generator.state = stream
 
-    def _tally(self, name: str) -> float:
-        return float(self.iterate.tally[name][0])
-
-    @property
-    def n_updates(self) -> int:
-        """Updates so far, those lost in rounding included."""
-        return int(self._tally("updates"))
-
     @property
     def last(self) -> FloatArray:
         """The present iterate."""
-        return np.asarray(self._tally("scale") * self.iterate.M)
+        return np.asarray(self.core_state.scale * self.core_state.M)
 
     @property
     def average(self) -> FloatArray:
         """Mean of the iterates before each iteration; the present one if there was none."""
         if self.n_iterations == 0:
             return self.last
-        total = self.iterate.total + self._tally("mass") * self.iterate.M
+        total = self.core_state.total + self.core_state.mass * self.core_state.M
         return np.asarray(total / self.n_iterations)
 
     @property
-    def _n_scouts(self) -> int:
+    def _n_candidates(self) -> int:
         """Near and far rows of a batch that are looked at before the decision."""
         if isinstance(self.settings.policy, BySlope):
             return 1
@@ -321,56 +299,31 @@ class SGDSolver:
 
     @property
     def _max_rows(self) -> int:
-        by_memory = BLOCK_BYTES // (16 * len(self.iterate.M))
+        by_memory = BLOCK_BYTES // (16 * len(self.core_state.M))
         return max(self.settings.batch_size, min(4096, by_memory))
 
     @cached_property
-    def _step(self) -> Step:
-        from calipers.kernels.state import Step
-
-        share = 1.0 if self.settings.sum_over_batch else 1.0 / self.settings.batch_size
-        parts = self.settings
-        return Step(
-            parts.schedule,
-            parts.max_importance_weight,
-            parts.clip_norm,
-            share,
-            parts.radius,
-            parts.projection,
+    def _method(self) -> Method:
+        settings = self.settings
+        return Method(
+            settings.loss,
+            settings.policy,
+            settings.schedule,
+            settings.projection,
+            radius=settings.radius,
+            max_importance_weight=settings.max_importance_weight,
+            clip_norm=settings.clip_norm,
+            share=1.0 if settings.sum_over_batch else 1.0 / settings.batch_size,
         )
 
     @cached_property
-    def _room(self) -> Room:
-        from calipers.kernels.spectrum import BASIS_ROWS, MAX_STEPS
-        from calipers.kernels.state import Room
-
-        d, b, rule = len(self.iterate.M), self.settings.batch_size, self.settings.projection
+    def _workspace(self) -> Workspace:
+        d, b = len(self.core_state.M), self.settings.batch_size
         rows = b // self.settings.all_pairs
-        negatives = min(d, rows * rule.period) if isinstance(rule, Periodic) else rows
-        return Room(
-            gaps=np.empty((self._max_rows, d)),
-            product=np.empty((self._max_rows, d)),
-            square=np.empty((d, d)),
-            basis=np.empty((max(min(d, MAX_STEPS) + 1, BASIS_ROWS), d)),
-            start=np.empty(d),
-            far=np.empty((rows, d)),
-            near=np.empty((rows, d)),
-            slopes=np.empty(b),
-            vectors=np.empty((2 * rows + negatives, d)),
-            signs=np.empty(2 * rows + negatives),
-            values=np.empty(negatives),
+        return Workspace(
+            d,
+            batch_size=b,
+            rows=rows,
+            negatives=self.settings.projection.max_negatives(rows, d),
+            max_rows=self._max_rows,
         )
-
-
-def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A view that cannot be written: compiled code then meets one type, not two."""
-    view = np.ascontiguousarray(array).view()
-    view.flags.writeable = False
-    return view
-
-
-def _memory_shape(rule: Rule, d: int) -> tuple[int, int]:
-    """What the rule keeps: the lowest eigenvector; the sum of gradients and its lowest."""
-    if isinstance(rule, AtEnd):
-        return 1, d
-    return (d + 1, d) if isinstance(rule, FrankWolfe) else (0, d)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from calipers.arrays import IndexArray
 
-_COUNTS = {2: "two", 3: "three"}
+_NUMBER_WORDS = {2: "two", 3: "three"}
 
 
 def check_triplets(triplets: npt.ArrayLike, n_samples: int) -> IndexArray:
@@ -153,7 +153,7 @@ def _indices(
     except ValueError as error:
         raise ValueError(
             f"{name} must have shape {shape}, got rows of different lengths: "
-            f"give every {one} exactly {_COUNTS[len(members)]} indices {whole}."
+            f"give every {one} exactly {_NUMBER_WORDS[len(members)]} indices {whole}."
         ) from error
     if given.size == 0:
         raise ValueError(

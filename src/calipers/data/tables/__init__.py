@@ -7,6 +7,7 @@ Map of this package, in reading order:
 - `text`: CSV and TSV, with the standard library alone;
 - `arrays`: NPY and NPZ;
 - `columnar`: Parquet, by pyarrow;
+- `streamed`: large NPY and Parquet files, block by block;
 - `sparse`: LIBSVM (svmlight) texts;
 - `read`: which of them a file is;
 - `written`: mapped rows as CSV, TSV, NPY, NPZ or Parquet.

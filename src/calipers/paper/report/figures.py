@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-FORMS = ("png", "svg")
+PICTURE_FORMATS = ("png", "svg")
 
-COLORS = (
+METHOD_COLORS = (
     "#6b7280",
     "#8c510a",
     "#b3589a",
@@ -33,7 +33,7 @@ COLORS = (
 )
 """One for each system, as in the page by day (``--m0`` to ``--m9`` of page.css)."""
 
-_BOUNDS = {"updates": ("Theorem 2", "s"), "sharp": ("bound by slopes", "D")}
+_BOUND_LABELS = {"updates": ("Theorem 2", "s"), "sharp": ("bound by slopes", "D")}
 
 
 def draw(summary: Summary, folder: Path) -> list[Path]:
@@ -52,7 +52,7 @@ def draw(summary: Summary, folder: Path) -> list[Path]:
     }
     written = []
     for title, figure in figures.items():
-        for form in FORMS if figure else ():
+        for form in PICTURE_FORMATS if figure else ():
             path = folder / f"{title}.{form}"
             assert figure is not None
             figure.savefig(path, metadata={"Date": None} if form == "svg" else None)
@@ -63,7 +63,11 @@ def draw(summary: Summary, folder: Path) -> list[Path]:
 def style(method: str) -> dict[str, Any]:
     """Colour and shape of a method, the same in all figures."""
     number = list(SYSTEMS).index(method)
-    return {"color": COLORS[number], "marker": MARKERS[number], "label": SYSTEMS[method].label}
+    return {
+        "color": METHOD_COLORS[number],
+        "marker": MARKERS[number],
+        "label": SYSTEMS[method].label,
+    }
 
 
 def _panels(names: list[str], *, width: float = 4.2, height: float = 3.4) -> tuple[Figure, Any]:
@@ -176,7 +180,7 @@ def _theorem(summary: Summary, names: list[str]) -> Figure | None:
     paper = [cell.paper if cell.paper is not None else math.nan for cell in cells]
     panel.plot(ours, rows, "o", color=look["color"], label="AS-SGD, ours")
     panel.plot(paper, rows, "o", color=look["color"], fillstyle="none", label="the paper's")
-    for part, (label, marker) in _BOUNDS.items():
+    for part, (label, marker) in _BOUND_LABELS.items():
         panel.plot([bounds[name][part] for name in kept], rows, marker, label=label)
     panel.set_xscale("log")
     panel.set_yticks(rows, [_plain(name) for name in kept])

@@ -54,7 +54,7 @@ def _comparison(
 ) -> str:
     def text(cell: Cell) -> str:
         if cell.ours is None and cell.paper is None:
-            return words.NOTHING
+            return words.NO_VALUE
         found = gap(cell)
         inside = words.paper(cell, show) + (f"; {found[0].sign} {found[1]}" if found else "")
         return f"{show(cell.ours)} ({inside})"
@@ -84,7 +84,7 @@ def _data(summary: Summary) -> str:
     rows = []
     for data in summary.datasets:
         size = data.ours or data.paper
-        numbers = [f"{number:,}" for number in size] if size else [words.NOTHING] * 4
+        numbers = [f"{number:,}" for number in size] if size else [words.NO_VALUE] * 4
         runs = str(data.runs) if data.ours else "not here"
         rows.append([data.name, *numbers, runs, data.note])
     return _table(headings, rows)

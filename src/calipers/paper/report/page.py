@@ -154,7 +154,7 @@ def _cell(
     kinds = ["first"] if first else []
     if cell.ours is None:
         why = f' title="{escape(cell.why)}"' if cell.why else ""
-        sign = "not run" if cell.why else words.NOTHING
+        sign = "not run" if cell.why else words.NO_VALUE
         return f'<td class="{" ".join(["none", *kinds])}"{why}>{sign}<br>{paper}</td>'
     std = f"± {cell.std:.2g}, " if cell.std is not None else ""
     runs = f"{cell.runs} run" + ("s" if cell.runs > 1 else "")
@@ -251,7 +251,7 @@ def _bounds(summary: Summary) -> str:
             contraction = bound["contraction"]
             shown = [
                 *map(words.count, numbers),
-                words.NOTHING if contraction is None else f"{contraction:.3g}",
+                words.NO_VALUE if contraction is None else f"{contraction:.3g}",
             ]
             body.append(_heading(summary, name) + "".join(f"<td>{text}</td>" for text in shown))
     if not body:
@@ -270,7 +270,7 @@ def _data(summary: Summary) -> str:
         numbers = []
         for k, _ in enumerate(titles[:-1]):
             ours, paper = data.ours and data.ours[k], data.paper and data.paper[k]
-            text = f"{ours:,}" if ours is not None else words.NOTHING
+            text = f"{ours:,}" if ours is not None else words.NO_VALUE
             mark = "" if paper is None or ours == paper else f"paper {paper:,}"
             numbers.append(f'<td>{text}<br><span class="paper">{mark}</span></td>')
         numbers.append(f"<td>{data.runs}</td>")

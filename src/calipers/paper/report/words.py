@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from calipers.paper.summary import ERROR_NEAR, UPDATES_NEAR, Cell
 
-NOTHING = "–"  # noqa: RUF001  an en dash, as tables have it
+NO_VALUE = "–"  # noqa: RUF001  an en dash, as tables have it
 
 
 class Verdict(NamedTuple):
@@ -63,7 +63,7 @@ def paper(cell: Cell, show: Callable[[float | None], str]) -> str:
 
 def error(value: float | None) -> str:
     """An error in per cent."""
-    return NOTHING if value is None else f"{value:.1f}"
+    return NO_VALUE if value is None else f"{value:.1f}"
 
 
 def seconds(value: float | None) -> str:
@@ -75,7 +75,7 @@ def seconds(value: float | None) -> str:
     ('0.012', '3.14', '32,763')
     """
     if value is None:
-        return NOTHING
+        return NO_VALUE
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 0.1 else f"{value:.3f}"
@@ -84,7 +84,7 @@ def seconds(value: float | None) -> str:
 def count(value: float | None) -> str:
     """A number of updates, which may be a mean."""
     if value is None:
-        return NOTHING
+        return NO_VALUE
     return f"{value:,.0f}" if value >= 1000 or value == int(value) else f"{value:,.1f}"
 
 
@@ -97,5 +97,5 @@ def factor(value: float | None) -> str:
     ('3.1', '123')
     """
     if value is None:
-        return NOTHING
+        return NO_VALUE
     return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"

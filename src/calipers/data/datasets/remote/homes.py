@@ -81,7 +81,7 @@ def _libsvm(file: str, served: str) -> Home:
     return Home(file, (_LIBSVM + served,))
 
 
-_ALL = (
+_ALL_HOMES = (
     _uci(
         "semeion.data",
         "178/semeion+handwritten+digit.zip",
@@ -127,5 +127,5 @@ _ALL = (
     _libsvm("pendigits.t", "pendigits.t"),
 )
 
-HOMES: Mapping[str, Home] = {home.file: home for home in _ALL}
+HOMES: Mapping[str, Home] = {home.file: home for home in _ALL_HOMES}
 """Name of the plain file to where it is published."""

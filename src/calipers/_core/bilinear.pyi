@@ -1,0 +1,13 @@
+from calipers._core.algebra import Samples
+from calipers.arrays import FloatArray, IndexArray
+
+class Triplets:
+    anchors: FloatArray
+    differences: FloatArray
+    scores: FloatArray
+    steps: FloatArray
+    def __init__(self, X: Samples, triplets: IndexArray) -> None: ...
+    def gather(self, start: int, stop: int) -> None: ...
+    def evaluate(self, W: FloatArray, start: int, stop: int) -> None: ...
+
+def run(W: FloatArray, triplets: Triplets, aggressiveness: float, length: int) -> None: ...

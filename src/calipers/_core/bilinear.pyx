@@ -1,0 +1,130 @@
+"""Passive-aggressive updates of a bilinear similarity, a look-ahead of triplets at a time.
+
+W only changes at an update, so the scores of a look-ahead are computed by one matrix product and
+updated through the changes inside: ``W += tau p z'`` adds ``tau (p'p_t)(z'z_t)`` to the score of
+a later triplet t. W itself is changed once per look-ahead.
+"""
+
+import numpy as np
+
+from libc.math cimport fmax, fmin, sqrt
+from scipy.linalg.cython_blas cimport dgemm
+
+from .algebra cimport Samples, multiply
+from .kernels cimport cal_add, cal_dot, cal_row_dots, cal_update_scores
+
+cdef Py_ssize_t BY_HAND = 16384  # multiplications below which a plain loop beats a call to BLAS
+cdef double NIL = 1e-10  # a loss below this share of what the score is made of is rounding
+
+
+cdef class Triplets:
+    """Upcoming triplets (p, p+, p-) of samples, ``z = p+ - p-``, and what is found about them.
+
+    ``scores`` are p'Wz when it was the triplet's turn, ``steps`` tau, 0 where there was no update.
+    """
+
+    cdef readonly object anchors, differences, scores, steps
+    cdef double[:, ::1] P, Z
+    cdef double[::1] _scores, _steps
+    cdef const Py_ssize_t[:, ::1] triplets
+    cdef Samples X
+
+    def __init__(self, Samples X not None, triplets):
+        n = len(triplets)
+        self.X, self.triplets = X, np.ascontiguousarray(triplets, dtype=np.intp)
+        self.anchors, self.differences = np.empty((n, X.d)), np.empty((n, X.d))
+        self.scores, self.steps = np.empty(n), np.zeros(n)
+        self.P, self.Z = self.anchors, self.differences
+        self._scores, self._steps = self.scores, self.steps
+
+    def gather(self, Py_ssize_t start, Py_ssize_t stop):
+        """Anchors and differences of some triplets."""
+        cdef Py_ssize_t t
+        stop = min(stop, len(self.steps))
+        with nogil:
+            for t in range(start, stop):
+                self.X.sample(self.triplets[t, 0], &self.P[t, 0])
+                self.X.difference(self.triplets[t, 1], self.triplets[t, 2], &self.Z[t, 0])
+
+    def evaluate(self, const double[:, ::1] W, Py_ssize_t start, Py_ssize_t stop):
+        """Scores of some triplets at the present W."""
+        stop = min(stop, len(self.steps))
+        if stop <= start:
+            return
+        cdef double[:, ::1] product = np.empty((stop - start, self.X.d))
+        with nogil:
+            evaluate(self, &W[0, 0], start, stop, &product[0, 0])
+
+
+cdef void evaluate(Triplets t, const double *W, Py_ssize_t start, Py_ssize_t stop,
+                   double *product) noexcept nogil:
+    cdef Py_ssize_t n = stop - start, d = t.X.d
+    multiply(&t.P[start, 0], W, n, d, product)
+    cal_row_dots(product, &t.Z[start, 0], n, d, &t._scores[start])
+
+
+def run(double[:, ::1] W, Triplets triplets, double aggressiveness, Py_ssize_t length):
+    """Run through all triplets, evaluating ``length`` at a time.
+
+    ``length = 0``: their scores are already those of the present W.
+    """
+    cdef Py_ssize_t n = triplets._steps.shape[0], first = 0, stop, count
+    cdef double[:, ::1] product = np.empty((max(1, min(n, length)), triplets.X.d))
+    with nogil:
+        while first < n:
+            stop = min(n, first + length) if length > 0 else n
+            if length > 0:
+                evaluate(triplets, &W[0, 0], first, stop, &product[0, 0])
+            count = decide(triplets, first, stop, aggressiveness)
+            if count > 0:
+                change(&W[0, 0], triplets, first, stop, count)
+            first = stop
+
+
+cdef Py_ssize_t decide(Triplets triplets, Py_ssize_t first, Py_ssize_t stop,
+                       double aggressiveness) noexcept nogil:
+    """Decide on every triplet of a look-ahead; returns the number of updates."""
+    cdef Py_ssize_t t, d = triplets.X.d, count = 0
+    cdef double loss, squared, tau
+    cdef double *p
+    cdef double *z
+    for t in range(first, stop):
+        loss = 1.0 - triplets._scores[t]
+        if loss <= 0.0:
+            continue
+        p, z = &triplets.P[t, 0], &triplets.Z[t, 0]
+        squared = cal_dot(p, p, d) * cal_dot(z, z, d)
+        if squared == 0.0 or loss <= NIL * fmax(1.0, sqrt(squared)):
+            continue
+        tau = fmin(aggressiveness, loss / squared)
+        triplets._steps[t] = tau
+        count += 1
+        cal_update_scores(p, z, tau, p + d, z + d, stop - t - 1, d, &triplets._scores[0] + t + 1)
+    return count
+
+
+cdef void change(double *W, Triplets triplets, Py_ssize_t first, Py_ssize_t stop,
+                 Py_ssize_t count) noexcept nogil:
+    """``W += sum(tau p z')``; the anchors are scaled by their tau."""
+    cdef Py_ssize_t t, i, d = triplets.X.d, k = 0
+    cdef int n_features = <int>d, n
+    cdef double tau, one = 1.0
+    cdef double *p
+    cdef double *z
+    for t in range(first, stop):
+        tau = triplets._steps[t]
+        if tau == 0.0:
+            continue
+        p, z = &triplets.P[t, 0], &triplets.Z[t, 0]
+        for i in range(d):
+            if count * d * d < BY_HAND:
+                cal_add(W + i * d, tau * p[i], z, d)
+            else:  # to the front: both are done with
+                triplets.P[first + k, i] = tau * p[i]
+                triplets.Z[first + k, i] = z[i]
+        k += 1
+    if count * d * d < BY_HAND:
+        return
+    n = <int>count
+    dgemm(b"N", b"T", &n_features, &n_features, &n, &one, &triplets.Z[first, 0], &n_features,
+          &triplets.P[first, 0], &n_features, &one, W, &n_features)

@@ -1,0 +1,57 @@
+/* C primitives of the core: plain loops that the compiler vectorises.
+ *
+ * Matrices are row-major and dense; `d` is the number of features. Functions of sums.c may sum
+ * in any fixed order; those of updates.c are rounded operation by operation, so that a symmetric
+ * matrix stays symmetric to the last bit.
+ */
+#ifndef CALIPERS_KERNELS_H
+#define CALIPERS_KERNELS_H
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#ifdef CALIPERS_CLONES  /* set by meson.build where the compiler and the C library know them */
+#define CLONED __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define CLONED
+#endif
+
+/* sums.c */
+double cal_dot(const double *a, const double *b, ptrdiff_t n);
+double cal_squared_distance(const double *a, const double *b, ptrdiff_t n);
+void cal_row_dots(const double *A, const double *B, ptrdiff_t n, ptrdiff_t d, double *out);
+void cal_margins(const double *M, const double *far, const double *near, ptrdiff_t n,
+                 ptrdiff_t d, double *out);
+void cal_update_margins(const double *far, const double *near, ptrdiff_t n, ptrdiff_t d,
+                        const double *vectors, const double *signs, ptrdiff_t rank, double *out);
+void cal_multiply(const double *rows, const double *M, ptrdiff_t n, ptrdiff_t d, double *out);
+void cal_update_scores(const double *p, const double *z, double tau, const double *P,
+                       const double *Z, ptrdiff_t n, ptrdiff_t d, double *out);
+double cal_squared_gradient_norm(const double *far, const double *near, const double *slopes,
+                                 ptrdiff_t b, ptrdiff_t d);
+double cal_orthogonalise(const double *basis, ptrdiff_t n, ptrdiff_t d, double *x);
+void cal_combine(const double *weights, const double *basis, ptrdiff_t n, ptrdiff_t d,
+                 double *out);
+int cal_ldl(double *A, ptrdiff_t d, int only_positive, double *largest);
+void cal_ldl_solve(const double *factors, ptrdiff_t d, double *x);
+
+/* updates.c */
+void cal_add(double *x, double c, const double *row, ptrdiff_t n);
+void cal_scale(double *x, double c, ptrdiff_t n);
+void cal_subtract(const double *a, const double *b, double *out, ptrdiff_t n);
+void cal_subtract_float(const float *a, const float *b, double *out, ptrdiff_t n);
+void cal_add_outer_products(double *M, ptrdiff_t d, const double *vectors, const double *signs,
+                            ptrdiff_t rank);
+void cal_mirror(double *M, ptrdiff_t d);
+double cal_sequential_distance(const double *a, const double *b, ptrdiff_t n);
+double cal_box_distance(const double *low, const double *high, const double *x, ptrdiff_t n);
+int cal_count_within(const float *scores, const float *norms, ptrdiff_t n, float limit);
+int cal_count_within_double(const double *scores, const double *norms, ptrdiff_t n, double limit);
+ptrdiff_t cal_columns_below(const float *bounds, ptrdiff_t first, ptrdiff_t stop, float limit,
+                            int *out);
+int cal_count_below(const double *alpha, const double *beta, ptrdiff_t n, double x);
+double cal_tridiagonal_pair(const double *alpha, const double *beta, ptrdiff_t n, ptrdiff_t k,
+                            double low, double high, double accuracy, double *vector,
+                            double *work);
+
+#endif

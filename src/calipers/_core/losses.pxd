@@ -1,0 +1,14 @@
+from .part cimport Part
+
+
+cdef class Loss(Part):
+    cdef double slope_at(self, double margin) noexcept nogil
+    cdef double value_at(self, double margin) noexcept nogil
+
+
+cdef class SmoothHinge(Loss):
+    cdef readonly double smoothness
+
+
+cdef class Hinge(Loss):
+    cdef readonly double threshold

@@ -1,0 +1,30 @@
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from calipers.arrays import FloatArray, IndexArray
+
+ProductArray = npt.NDArray[np.floating[Any]]
+
+class Lists:
+    squared_distances: FloatArray
+    indices: IndexArray
+    limits: FloatArray
+    def __init__(self, n_anchors: int, size: int) -> None: ...
+
+class Frame:
+    def __init__(
+        self, squared_scale: float, distance_slack: float, rounding: float, underflow: float
+    ) -> None: ...
+
+def set_limits(lists: Lists, squared_norms: FloatArray, frame: Frame) -> None: ...
+def offer(
+    products: ProductArray,
+    first: int,
+    anchors: tuple[FloatArray, IndexArray, FloatArray, IndexArray, IndexArray],
+    tile: tuple[FloatArray, IndexArray, ProductArray],
+    same: Lists,
+    other: Lists,
+    frame: Frame,
+) -> int: ...

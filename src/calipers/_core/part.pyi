@@ -1,0 +1,2 @@
+class Part:
+    parameters: tuple[str, ...]

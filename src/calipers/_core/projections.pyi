@@ -1,0 +1,20 @@
+from calipers._core.part import Part
+
+class Rule(Part):
+    def memory_shape(self, d: int) -> tuple[int, int]: ...
+    def max_negatives(self, rows: int, d: int) -> int: ...
+
+class EveryUpdate(Rule): ...
+
+class Periodic(Rule):
+    period: int
+    def __init__(self, period: int) -> None: ...
+
+class AtEnd(Rule):
+    damping: float
+    unit: float
+    def __init__(self, damping: float = 0.01, unit: float = 1.0) -> None: ...
+
+class FrankWolfe(Rule):
+    trace: float
+    def __init__(self, trace: float) -> None: ...

@@ -1,0 +1,276 @@
+"""How an update keeps the metric within its bounds: when it is projected, or what is done instead.
+
+``update`` takes the step that ``work.vectors`` and ``work.signs`` hold, in units of M, and leaves
+there the whole change of M; it returns how many directions that has.
+"""
+
+from libc.math cimport INFINITY, fmax, fmin, sqrt
+from libc.string cimport memcpy, memset
+
+from .algebra cimport add_outer_products
+from .eigen cimport all_negative, few_negative, is_positive_definite, lowest_pair
+from .kernels cimport cal_add, cal_dot, cal_scale
+from .part cimport Part
+from .schedules cimport Schedule
+from .state cimport State, Workspace
+
+cdef double TINY = 1e-13  # eigenvalues above -TINY * norm count as zero
+cdef double NIL = 1e-12  # the same where a factorisation tells
+cdef double FEW = 4.0  # negative eigenvalues of a change, in the mean so far, that Lanczos finds
+cdef Py_ssize_t SMALL = 96  # features up to which a factorisation is cheap
+
+
+cdef int change(State state, Workspace work, Py_ssize_t rank) except -1 nogil:
+    """Add the directions to M."""
+    state.add_to_total()
+    state.norm = sqrt(add_outer_products(state.m, state.d, work.vectors, work.signs, rank))
+    state.changes += 1
+    if not state.norm < INFINITY:
+        with gil:
+            raise ValueError("M is not finite")
+    return 0
+
+
+cdef Py_ssize_t subtracted(Workspace work, Py_ssize_t rank, double *removed) noexcept nogil:
+    """How many directions are subtracted, and the most they take; their sum starts Lanczos."""
+    cdef Py_ssize_t k, count = 0, d = work.d
+    cdef double *v
+    removed[0] = 0.0
+    memset(work.eigen.start, 0, d * sizeof(double))
+    for k in range(rank):
+        if work.signs[k] < 0.0:
+            v = work.vectors + k * d
+            count += 1
+            removed[0] += cal_dot(v, v, d)
+            cal_add(work.eigen.start, 1.0, v, d)
+    return count
+
+
+cdef bint stays_positive(State state, Workspace work, double removed) noexcept nogil:
+    """Whether M is still positive definite, by a Cholesky factorisation.
+
+    After a few successes ``M - shift * I`` is tried, which, if it is positive too, gives a
+    floor that spares the next few steps the factorisation. After a step that left the cone it
+    is not tried: the next one mostly does so too.
+    """
+    if state.steady == 0:
+        return False
+    cdef double shift = 8.0 * removed
+    if state.steady >= 2:
+        if is_positive_definite(state.m, -shift, work.eigen):
+            state.floor = shift
+            state.steady += 1
+            return True
+        state.steady = -8 if state.d <= SMALL else 1
+    if is_positive_definite(state.m, 0.0, work.eigen):
+        state.floor = 0.0
+        state.steady += 1
+        return True
+    return False
+
+
+cdef int lift(State state, Workspace work, Py_ssize_t first, Py_ssize_t count) noexcept nogil:
+    """Add ``|value| q q'`` for every pair; ``sqrt(|value|) q`` replaces q."""
+    cdef Py_ssize_t k, d = state.d
+    cdef double *vectors = work.vectors + first * d
+    if count == 0:
+        return 0
+    for k in range(count):
+        cal_scale(vectors + k * d, sqrt(-work.values[k]), d)
+        work.signs[first + k] = 1.0
+    state.norm = sqrt(add_outer_products(state.m, d, vectors, work.signs + first, count))
+    return 0
+
+
+cdef Py_ssize_t cut_off(State state, Workspace work, Py_ssize_t rank, Py_ssize_t most,
+                        double removed) except -1 nogil:
+    """Cut off the negative eigenvalues of M, at most ``most``: the number found.
+
+    Fewer than could be are believed only if a factorisation agrees.
+    """
+    cdef Py_ssize_t found = 0, more
+    cdef bint unsure
+    cdef double *vectors = work.vectors + rank * state.d
+    if state.negatives <= FEW * state.projections:
+        found = few_negative(state.m, state.norm, removed, &most, work.values, vectors,
+                             work.eigen, &unsure)
+        lift(state, work, rank, found)
+        if found == most or not unsure and is_positive_definite(
+            state.m, NIL * state.norm, work.eigen
+        ):
+            return found
+    more = all_negative(state.m, state.norm, most - found, work.values,
+                        vectors + found * state.d, work.eigen)
+    lift(state, work, rank + found, more)
+    return found + more
+
+
+cdef class Rule(Part):
+    """How an update keeps the metric within its bounds."""
+
+    cdef bint needs_step(self) noexcept nogil:
+        """Whether M stays as it is where the gradient is nil."""
+        return True
+
+    cdef Py_ssize_t update(self, State state, Schedule schedule, Workspace work,
+                           Py_ssize_t rank) except -1 nogil:
+        return rank
+
+    def memory_shape(self, Py_ssize_t d):
+        """Shape of what the rule keeps besides M."""
+        return 0, d
+
+    def max_negatives(self, Py_ssize_t rows, Py_ssize_t d):
+        """Eigenvalues that can be negative before a projection, with so many rows of a batch."""
+        return rows
+
+
+cdef class EveryUpdate(Rule):
+    """The paper's rule: every update ends with the projection onto the cone, then the ball."""
+
+    cdef Py_ssize_t update(self, State state, Schedule schedule, Workspace work,
+                           Py_ssize_t rank) except -1 nogil:
+        cdef double removed
+        cdef Py_ssize_t found = 0, count = subtracted(work, rank, &removed)
+        change(state, work, rank)
+        state.floor -= removed
+        if state.floor < 0.0 and not stays_positive(state, work, removed):
+            found = cut_off(state, work, rank, min(count, state.d), removed)
+            state.floor, state.steady = 0.0, 1 if found == 0 else 0
+            state.projections += found > 0
+            state.negatives += found
+        state.rank += rank + found
+        return rank + found
+
+
+cdef class Periodic(Rule):
+    """The same after every ``period``-th update that changes M; the ball after each.
+
+    In between a few eigenvalues of M may be negative. The mean of the iterates is projected when
+    it is used.
+    """
+
+    parameters = ("period",)
+
+    def __init__(self, Py_ssize_t period):
+        self.period = period
+
+    def max_negatives(self, Py_ssize_t rows, Py_ssize_t d):
+        return min(d, rows * self.period)
+
+    cdef Py_ssize_t update(self, State state, Schedule schedule, Workspace work,
+                           Py_ssize_t rank) except -1 nogil:
+        cdef Py_ssize_t found = 0
+        change(state, work, rank)
+        if state.changes % self.period == 0 and not is_positive_definite(
+            state.m, NIL * state.norm, work.eigen
+        ):
+            found = all_negative(state.m, state.norm, work.negatives, work.values,
+                                 work.vectors + rank * state.d, work.eigen)
+            lift(state, work, rank, found)
+            state.projections += found > 0
+            state.negatives += found
+        state.rank += rank + found
+        return rank + found
+
+
+cdef class AtEnd(Rule):
+    r"""One projection, at the end (Mahdavi, Yang, Jin, Zhu and Yi 2012).
+
+    Within the ball the run minimises loss + dual * g(M), with :math:`g(M) = -\lambda_{min}(M)`
+    the constraint: a step adds ``rate * dual * q q'`` for the lowest eigenvector q where its
+    value is negative, and ``dual = max(0, (1 - damping) dual + rate * g)``. An update costs
+    one eigenpair, O(d^2) a product. The mean of the iterates is projected when it is used.
+
+    Parameters
+    ----------
+    damping : float
+        Share of the dual that a step forgets.
+    unit : float
+        Size of the first iterate; the dual grows by rate * g / unit^4.
+    """
+
+    parameters = ("damping", "unit")
+
+    def __init__(self, double damping=0.01, double unit=1.0):
+        self.damping, self.unit = damping, unit
+
+    def memory_shape(self, Py_ssize_t d):
+        return 1, d
+
+    cdef bint needs_step(self) noexcept nogil:
+        return False
+
+    cdef Py_ssize_t update(self, State state, Schedule schedule, Workspace work,
+                           Py_ssize_t rank) except -1 nogil:
+        cdef Py_ssize_t d = state.d
+        cdef double *lowest = state.kept
+        cdef double removed, rate = schedule.rate_of(state.seen), missing
+        if state.lowest < 0.0 and state.dual > 0.0:
+            memcpy(work.vectors + rank * d, lowest, d * sizeof(double))
+            cal_scale(work.vectors + rank * d, sqrt(rate * state.dual / state.scale), d)
+            work.signs[rank] = 1.0
+            rank += 1
+        missing = -state.scale * state.lowest
+        missing = rate / (self.unit * self.unit) * (missing / self.unit)  # unit^4 may vanish
+        state.dual = (1.0 - self.damping) * state.dual + missing / self.unit
+        subtracted(work, rank, &removed)
+        change(state, work, rank)
+        state.rank += rank
+        state.floor -= removed
+        if state.floor < 0.0 and not stays_positive(state, work, removed):
+            cal_add(work.eigen.start, sqrt(fmax(0.0, -state.lowest)), lowest, d)
+            state.lowest = lowest_pair(state.m, -TINY * state.norm, state.norm, lowest,
+                                       work.eigen)
+            state.floor, state.steady = fmin(0.0, state.lowest), 0
+            state.projections += state.lowest < 0.0
+            state.negatives += state.lowest < 0.0
+        else:
+            state.lowest = 0.0
+        return rank
+
+
+cdef class FrankWolfe(Rule):
+    r"""Projection-free (Hazan and Kale 2012): online Frank-Wolfe steps.
+
+    The domain is the positive semi-definite matrices of trace at most `trace`, so that the
+    step is one eigenvector: with q that of the lowest eigenvalue of the sum of all gradients
+    so far, :math:`M \leftarrow (1 - a) M + a\, trace\, q q'`, or without the last term where no
+    eigenvalue is negative, and :math:`a = 1 / \sqrt{1 + t}`. Every iterate is in the domain.
+    """
+
+    parameters = ("trace",)
+
+    def __init__(self, double trace):
+        self.trace = trace
+
+    def memory_shape(self, Py_ssize_t d):
+        return d + 1, d
+
+    cdef bint needs_step(self) noexcept nogil:
+        return False
+
+    cdef Py_ssize_t update(self, State state, Schedule schedule, Workspace work,
+                           Py_ssize_t rank) except -1 nogil:
+        cdef Py_ssize_t k, d = state.d
+        cdef double *gradients = state.kept
+        cdef double *q = gradients + d * d
+        cdef double into_gradient = -state.scale / schedule.rate_of(state.seen), norm, lowest
+        cdef double share = 1.0 / sqrt(1.0 + state.seen)
+        memcpy(work.eigen.start, q, d * sizeof(double))
+        for k in range(rank):
+            cal_add(work.eigen.start, 1.0, work.vectors + k * d, d)
+            work.signs[k] *= into_gradient
+        norm = sqrt(add_outer_products(gradients, d, work.vectors, work.signs, rank))
+        lowest = lowest_pair(gradients, 0.0, norm, q, work.eigen)
+        state.add_to_total()
+        state.scale *= 1.0 - share
+        rank = 0
+        if lowest < 0.0:
+            memcpy(work.vectors, q, d * sizeof(double))
+            cal_scale(work.vectors, sqrt(share * self.trace / state.scale), d)
+            work.signs[0] = 1.0
+            rank = 1
+        change(state, work, rank)
+        state.rank += rank
+        return rank

@@ -1,0 +1,13 @@
+from calipers._core.part import Part
+
+class Schedule(Part):
+    def rate(self, t: float) -> float: ...
+    def kept(self, t: float) -> float: ...
+
+class Constant(Schedule):
+    learning_rate: float
+    def __init__(self, learning_rate: float = 1.0) -> None: ...
+
+class Shrinking(Schedule):
+    ridge: float
+    def __init__(self, ridge: float) -> None: ...

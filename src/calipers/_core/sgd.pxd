@@ -1,0 +1,12 @@
+from .losses cimport Loss
+from .projections cimport Rule
+from .sampling cimport Policy
+from .schedules cimport Schedule
+
+
+cdef class Method:
+    cdef readonly Loss loss
+    cdef readonly Policy policy
+    cdef readonly Schedule schedule
+    cdef readonly Rule rule
+    cdef readonly double radius, max_importance_weight, clip_norm, share

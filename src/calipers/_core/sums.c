@@ -1,0 +1,230 @@
+/* Inner products and what is made of them; compiled with -fassociative-math. */
+#include "kernels.h"
+#include <math.h>
+
+enum { BUFFER = 128 };  /* cal_margins and cal_multiply are for at most so many features */
+
+static inline double dot(const double *restrict a, const double *restrict b, ptrdiff_t n) {
+    double s0 = 0.0, s1 = 0.0;
+    ptrdiff_t i = 0, half = n / 2;
+    if (n < 64) {
+        for (; i < n; i++) s0 += a[i] * b[i];
+        return s0;
+    }
+    for (; i < half; i++) {  /* two sums: additions wait for each other */
+        s0 += a[i] * b[i];
+        s1 += a[half + i] * b[half + i];
+    }
+    if (n % 2) s0 += a[n - 1] * b[n - 1];
+    return s0 + s1;
+}
+
+static inline void dot_four(const double *restrict rows, ptrdiff_t stride,
+                            const double *restrict x, ptrdiff_t n, double *restrict out) {
+    const double *r0 = rows, *r1 = rows + stride, *r2 = rows + 2 * stride, *r3 = rows + 3 * stride;
+    double p0 = 0.0, p1 = 0.0, p2 = 0.0, p3 = 0.0;
+    for (ptrdiff_t j = 0; j < n; j++) {
+        p0 += r0[j] * x[j];
+        p1 += r1[j] * x[j];
+        p2 += r2[j] * x[j];
+        p3 += r3[j] * x[j];
+    }
+    out[0] = p0, out[1] = p1, out[2] = p2, out[3] = p3;
+}
+
+/* x += c[0] rows[0] + ... + c[3] rows[3], in one pass over x */
+static inline void add_four(double *restrict x, const double *restrict c,
+                            const double *restrict rows, ptrdiff_t stride, ptrdiff_t n) {
+    const double *r0 = rows, *r1 = rows + stride, *r2 = rows + 2 * stride, *r3 = rows + 3 * stride;
+    double c0 = c[0], c1 = c[1], c2 = c[2], c3 = c[3];
+    for (ptrdiff_t j = 0; j < n; j++)
+        x[j] += (c0 * r0[j] + c1 * r1[j]) + (c2 * r2[j] + c3 * r3[j]);
+}
+
+static inline void add(double *restrict x, double c, const double *restrict row, ptrdiff_t n) {
+    for (ptrdiff_t j = 0; j < n; j++) x[j] += c * row[j];
+}
+
+/* out = weights' rows */
+static inline void combine(const double *restrict weights, const double *restrict rows,
+                           ptrdiff_t n, ptrdiff_t d, double *restrict out) {
+    ptrdiff_t k = 0;
+    for (ptrdiff_t j = 0; j < d; j++) out[j] = 0.0;
+    for (; k + 4 <= n; k += 4) add_four(out, weights + k, rows + k * d, d, d);
+    for (; k < n; k++) add(out, weights[k], rows + k * d, d);
+}
+
+CLONED double cal_dot(const double *a, const double *b, ptrdiff_t n) { return dot(a, b, n); }
+
+CLONED double cal_squared_distance(const double *restrict a, const double *restrict b,
+                                   ptrdiff_t n) {
+    double total = 0.0;
+    for (ptrdiff_t i = 0; i < n; i++) total += (a[i] - b[i]) * (a[i] - b[i]);
+    return total;
+}
+
+CLONED void cal_row_dots(const double *A, const double *B, ptrdiff_t n, ptrdiff_t d,
+                         double *out) {
+    for (ptrdiff_t t = 0; t < n; t++) out[t] = dot(A + t * d, B + t * d, d);
+}
+
+/* far' M far - near' M near = (far - near)' M (far + near) for a symmetric M */
+CLONED void cal_margins(const double *M, const double *far, const double *near, ptrdiff_t n,
+                        ptrdiff_t d, double *out) {
+    double gap[BUFFER], image[BUFFER];
+    for (ptrdiff_t t = 0; t < n; t++) {
+        const double *f = far + t * d, *g = near + t * d;
+        double total = 0.0;
+        for (ptrdiff_t a = 0; a < d; a++) gap[a] = f[a] - g[a];
+        combine(gap, M, d, d, image);
+        for (ptrdiff_t a = 0; a < d; a++) total += image[a] * (f[a] + g[a]);
+        out[t] = total;
+    }
+}
+
+CLONED void cal_update_margins(const double *far, const double *near, ptrdiff_t n, ptrdiff_t d,
+                               const double *vectors, const double *signs, ptrdiff_t rank,
+                               double *out) {
+    for (ptrdiff_t t = 0; t < n; t++) {
+        const double *restrict f = far + t * d, *restrict g = near + t * d;
+        double change = 0.0;
+        for (ptrdiff_t k = 0; k < rank; k++) {
+            const double *restrict v = vectors + k * d;
+            double of_far = 0.0, of_near = 0.0;
+            for (ptrdiff_t a = 0; a < d; a++) {
+                of_far += f[a] * v[a];
+                of_near += g[a] * v[a];
+            }
+            change += signs[k] * ((of_far - of_near) * (of_far + of_near));
+        }
+        out[t] += change;
+    }
+}
+
+CLONED void cal_multiply(const double *rows, const double *M, ptrdiff_t n, ptrdiff_t d,
+                         double *out) {
+    for (ptrdiff_t t = 0; t < n; t++) combine(rows + t * d, M, d, d, out + t * d);
+}
+
+/* out_s += tau (p'p_s)(z'z_s), two s at a time: additions wait for each other */
+CLONED void cal_update_scores(const double *restrict p, const double *restrict z, double tau,
+                              const double *P, const double *Z, ptrdiff_t n, ptrdiff_t d,
+                              double *out) {
+    for (ptrdiff_t s = 0; s < n; s += 2) {
+        ptrdiff_t other = s + 1 < n ? d : 0;
+        const double *restrict a0 = P + s * d, *restrict a1 = a0 + other;
+        const double *restrict b0 = Z + s * d, *restrict b1 = b0 + other;
+        double pa0 = 0.0, pa1 = 0.0, zb0 = 0.0, zb1 = 0.0;
+        for (ptrdiff_t a = 0; a < d; a++) {
+            pa0 += p[a] * a0[a];
+            pa1 += p[a] * a1[a];
+            zb0 += z[a] * b0[a];
+            zb1 += z[a] * b1[a];
+        }
+        out[s] += tau * pa0 * zb0;
+        if (other) out[s + 1] += tau * pa1 * zb1;
+    }
+}
+
+/* || sum_s slope_s (near_s near_s' - far_s far_s') ||_F^2 */
+CLONED double cal_squared_gradient_norm(const double *far, const double *near,
+                                        const double *slopes, ptrdiff_t b, ptrdiff_t d) {
+    double squared = 0.0;
+    for (ptrdiff_t s = 0; s < b; s++)
+        for (ptrdiff_t r = 0; r <= s; r++) {
+            const double *restrict f = far + s * d, *restrict g = near + s * d;
+            const double *restrict p = far + r * d, *restrict q = near + r * d;
+            double ff = 0.0, nn = 0.0, fn = 0.0, nf = 0.0;
+            for (ptrdiff_t a = 0; a < d; a++) {
+                ff += f[a] * p[a];
+                nn += g[a] * q[a];
+                fn += f[a] * q[a];
+                nf += g[a] * p[a];
+            }
+            double entry = slopes[s] * slopes[r] * (ff * ff + nn * nn - fn * fn - nf * nf);
+            squared += r == s ? entry : 2.0 * entry;
+        }
+    return squared;
+}
+
+/* Make x orthogonal to n orthonormal rows; returns its length. Where the first pass takes away
+ * most of x rounding has put something back: then there is another. */
+CLONED double cal_orthogonalise(const double *basis, ptrdiff_t n, ptrdiff_t d, double *x) {
+    double before = dot(x, x, d), after = before, c[4];
+    for (int pass = 0; pass < 3; pass++) {
+        ptrdiff_t k = 0;
+        for (; k + 4 <= n; k += 4) {
+            dot_four(basis + k * d, d, x, d, c);
+            for (int m = 0; m < 4; m++) c[m] = -c[m];
+            add_four(x, c, basis + k * d, d, d);
+        }
+        for (; k < n; k++) add(x, -dot(basis + k * d, x, d), basis + k * d, d);
+        after = dot(x, x, d);
+        if (after > 0.5 * before) break;
+        before = after;
+    }
+    return sqrt(after);
+}
+
+/* out = weights' basis, rescaled to unit length */
+CLONED void cal_combine(const double *weights, const double *basis, ptrdiff_t n, ptrdiff_t d,
+                        double *out) {
+    combine(weights, basis, n, d, out);
+    double length = sqrt(dot(out, out, d));
+    for (ptrdiff_t j = 0; j < d; j++) out[j] /= length;
+}
+
+/* Overwrite the upper triangle of A by D U, A = U' D U with a unit diagonal of U, without
+ * pivoting. Returns the number of negative pivots; -1 if one is 0, or negative although only
+ * positive ones are wanted. Up to d = 96 this takes half the time of LAPACK's dpotrf. */
+CLONED int cal_ldl(double *A, ptrdiff_t d, int only_positive, double *largest) {
+    int negative = 0;
+    ptrdiff_t k = 0;
+    *largest = 0.0;
+    for (; k + 4 <= d; k += 4) {
+        double c[4];
+        for (ptrdiff_t i = k; i < k + 4; i++) {
+            double pivot = A[i * d + i];
+            if (!(pivot > 0.0) && (only_positive || !(pivot < 0.0))) return -1;
+            negative += pivot < 0.0;
+            if (fabs(pivot) > *largest) *largest = fabs(pivot);
+            for (ptrdiff_t r = i + 1; r < k + 4; r++)
+                add(A + r * d + r, -A[i * d + r] / pivot, A + i * d + r, d - r);
+        }
+        for (ptrdiff_t r = k + 4; r < d; r++) {
+            for (int m = 0; m < 4; m++) c[m] = -A[(k + m) * d + r] / A[(k + m) * d + k + m];
+            add_four(A + r * d + r, c, A + k * d + r, d, d - r);
+        }
+    }
+    for (; k < d; k++) {
+        double pivot = A[k * d + k];
+        if (!(pivot > 0.0) && (only_positive || !(pivot < 0.0))) return -1;
+        negative += pivot < 0.0;
+        if (fabs(pivot) > *largest) *largest = fabs(pivot);
+        for (ptrdiff_t r = k + 1; r < d; r++)
+            add(A + r * d + r, -A[k * d + r] / pivot, A + k * d + r, d - r);
+    }
+    return negative;
+}
+
+/* Overwrite x by A^-1 x, from the factors of A that cal_ldl wrote. */
+CLONED void cal_ldl_solve(const double *F, ptrdiff_t d, double *x) {
+    ptrdiff_t k = 0, whole = d - d % 4;
+    double c[4];
+    for (; k < whole; k += 4) {
+        for (ptrdiff_t i = k; i < k + 4; i++)
+            add(x + i + 1, -x[i] / F[i * d + i], F + i * d + i + 1, k + 3 - i);
+        for (int m = 0; m < 4; m++) c[m] = -x[k + m] / F[(k + m) * d + k + m];
+        add_four(x + k + 4, c, F + k * d + k + 4, d, d - k - 4);
+    }
+    for (; k < d; k++) add(x + k + 1, -x[k] / F[k * d + k], F + k * d + k + 1, d - k - 1);
+    for (k = d - 1; k >= whole; k--)
+        x[k] = (x[k] - dot(F + k * d + k + 1, x + k + 1, d - k - 1)) / F[k * d + k];
+    for (k = whole - 4; k >= 0; k -= 4) {
+        dot_four(F + k * d + k + 4, d, x + k + 4, d - k - 4, c);
+        for (ptrdiff_t i = k + 3; i >= k; i--) {
+            double own = dot(F + i * d + i + 1, x + i + 1, k + 3 - i);
+            x[i] = (x[i] - c[i - k] - own) / F[i * d + i];
+        }
+    }
+}

@@ -1,0 +1,40 @@
+"""The kernels of OASIS, LEGO and ITML against NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from calipers._core import bilinear, logdet
+from calipers._core.algebra import Samples
+
+each_size = pytest.mark.parametrize(("n", "d"), [(1, 1), (3, 2), (7, 16), (20, 60), (64, 130)])
+
+
+@each_size
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rows_and_scores_of_triplets(n: int, d: int, dtype: type) -> None:
+    rng = np.random.default_rng(0)
+    X: npt.NDArray[Any] = rng.standard_normal((9, d)).astype(dtype)
+    W = rng.standard_normal((d, d))
+    triplets = rng.integers(9, size=(n, 3))
+    block = bilinear.Triplets(Samples(X), triplets)
+    block.gather(0, n)
+    P, Z = block.anchors, block.differences
+    wide = X.astype(np.float64)
+    np.testing.assert_array_equal(P, wide[triplets[:, 0]])
+    np.testing.assert_array_equal(Z, wide[triplets[:, 1]] - wide[triplets[:, 2]])
+    block.evaluate(W, 0, n)
+    np.testing.assert_allclose(block.scores, np.sum((P @ W) * Z, axis=1), rtol=1e-12, atol=1e-11)
+
+
+@each_size
+def test_subtract_outer_products(n: int, d: int) -> None:
+    rng = np.random.default_rng(0)
+    A, rows, weights = np.eye(d), rng.standard_normal((n, d)), rng.standard_normal(n)
+    logdet._subtract_outer_products(A, rows, weights)
+    np.testing.assert_allclose(A, np.eye(d) - (rows.T * weights) @ rows, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(A, A.T)

@@ -1,0 +1,102 @@
+"""The solver of a factor: its gradient by finite differences, and what does not matter to it."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import logsumexp
+from scipy.stats import ortho_group
+
+from calipers.arrays import FloatArray, IndexArray
+from calipers.solvers.factored import STEP, FactoredSolver, loss_weights, squared_distances
+
+RNG = np.random.default_rng(0)
+X, LABELS = RNG.standard_normal((60, 5)), np.arange(60) % 3
+INIT = RNG.standard_normal((2, 5))
+
+
+def examples(n: int = 6, n_anchors: int = 10, n_references: int = 20) -> IndexArray:
+    rows = [RNG.choice(60, n_anchors + n_references) for _ in range(n)]
+    return np.array([np.concatenate([row, LABELS[row]]) for row in rows], dtype=np.intp)
+
+
+EXAMPLES = examples()
+
+
+def solver(init: FloatArray = INIT) -> FactoredSolver:
+    return FactoredSolver(init, n_anchors=10, n_examples=len(EXAMPLES))
+
+
+def by_definition(L: FloatArray, example: IndexArray) -> float:
+    indices, classes = np.split(example, 2)
+    losses = []
+    for a in range(10):
+        others = [r for r in range(10, len(indices)) if indices[r] != indices[a]]
+        squared = [float(np.sum((L @ (X[indices[a]] - X[indices[r]])) ** 2)) for r in others]
+        soft = {
+            same: -logsumexp(
+                [
+                    -d
+                    for d, r in zip(squared, others, strict=True)
+                    if same == (classes[r] == classes[a])
+                ]
+            )
+            for same in (True, False)
+        }
+        losses.append(np.logaddexp(0.0, -(soft[False] - soft[True])))
+    return float(np.mean(losses))
+
+
+def test_the_first_step_is_along_the_gradient_of_the_definition() -> None:
+    one = solver()
+    indices = EXAMPLES[0][:30]
+    Z = X[indices] @ INIT.T
+    apart = squared_distances(Z[:10], Z[10:])
+    typical = np.median(apart[LABELS[indices[:10], None] != LABELS[indices[10:]]])
+    L = INIT * np.sqrt(4.0 / typical)
+    gradient = np.empty_like(L)
+    for place in np.ndindex(L.shape):
+        up, down = L.copy(), L.copy()
+        up[place] += 1e-6
+        down[place] -= 1e-6
+        gradient[place] = (by_definition(up, EXAMPLES[0]) - by_definition(down, EXAMPLES[0])) / 2e-6
+    one.advance(X, EXAMPLES[:1])
+    rms = np.sqrt(np.mean(L**2)) / np.sqrt(np.mean(gradient**2))
+    np.testing.assert_allclose(one.L, L - STEP * rms * gradient, rtol=1e-6, atol=1e-8)
+    assert np.isclose(one.curve[-1].loss, by_definition(L, EXAMPLES[0]))
+
+
+def test_anchors_without_a_positive_or_a_negative_are_left_out() -> None:
+    squared, nobody = RNG.random((3, 4)), np.zeros((3, 4), dtype=bool)
+    is_same = np.array([[True] * 4, [False] * 4, [True, False, True, False]])
+    weights, loss = loss_weights(squared, is_same, nobody)
+    np.testing.assert_array_equal(weights[:2], 0.0)
+    alone = loss_weights(squared[2:], is_same[2:], nobody[2:])
+    np.testing.assert_allclose(weights[2], alone[0][0])
+    assert np.isclose(loss, alone[1])
+    assert loss_weights(squared[:2], is_same[:2], nobody[:2])[1] == 0.0
+
+
+def test_rotation_scale_and_portions_do_not_matter() -> None:
+    whole, parts, longer, turned = solver(), solver(), solver(7.0 * INIT), solver(INIT)
+    Q = ortho_group.rvs(5, random_state=0)
+    turned.L = INIT @ Q
+    whole.advance(X, EXAMPLES)
+    longer.advance(X, EXAMPLES)
+    turned.advance(X @ Q, EXAMPLES)
+    for example in EXAMPLES:
+        parts.advance(X, example[None])
+    np.testing.assert_array_equal(parts.L, whole.L)
+    np.testing.assert_allclose(longer.L, whole.L, rtol=1e-9)
+    np.testing.assert_allclose(turned.L, whole.L @ Q, rtol=1e-8, atol=1e-10)
+    assert whole.n_updates == whole.n_iterations == 6
+    np.testing.assert_allclose(whole.metric, whole.L.T @ whole.L)
+
+
+def test_a_solver_goes_on_from_a_state() -> None:
+    whole, other = solver(), solver(np.ones((2, 5)))
+    whole.advance(X, EXAMPLES[:3])
+    other.restore(whole.state())
+    for one in (whole, other):
+        one.advance(X, EXAMPLES[3:])
+    np.testing.assert_array_equal(other.L, whole.L)
+    assert other.curve == whole.curve
