@@ -60,12 +60,12 @@ def planned(name: str, value: float) -> Iterator[None]:
 def constants() -> dict[str, list[Choice]]:
     """Choices that differ from the default in one constant, by its name."""
     default = TripletSGD()
-    clip = recipes.all_pairs_sgd().clip
     found = {name: _others(name, getattr(plan, name), _with_constant) for name in PLANNED}
     for name in ("smoothness", "radius", "init"):
         found[name] = _others(name, getattr(default, name), _with_parameter)
-    found["clip"] = _others("clip", clip, _with_clip)
-    found["clip"].append(Choice("clip=None", _with_clip("clip", None)))
+    found["learning_rate"] = _others("learning_rate", float(plan.BATCH_SIZE), _with_parameter)
+    for name, value in (("clip", 2.0), ("average", False)):
+        found[name] = [Choice(f"{name}={value}", _with_choice(name, value))]
     return found
 
 
@@ -90,7 +90,7 @@ def _with_parameter(name: str, value: Any) -> Fit:
     return lambda X, y, seed: _fitted(TripletSGD(**{name: value}, random_state=seed), X, y)
 
 
-def _with_clip(name: str, value: float | None) -> Fit:
+def _with_choice(name: str, value: Any) -> Fit:
     return _with_parameter("method", recipes.all_pairs_sgd(**{name: value}))
 
 

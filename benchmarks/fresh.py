@@ -7,9 +7,11 @@ left aside, only the last line is its answer.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -34,12 +36,53 @@ def call(task: str, *, seconds: float | None = None, **arguments: Any) -> Row:
     return answer
 
 
+FIRST_FIT = """
+import json, os, sys
+from time import perf_counter
+started = perf_counter()
+from calipers import TripletSGD
+from sklearn.datasets import load_iris
+imported = perf_counter()
+TripletSGD().fit(*load_iris(return_X_y=True))
+seconds = {"import_seconds": imported - started, "fit_seconds": perf_counter() - imported}
+print(json.dumps({**seconds, "writable": os.access(sys.prefix, os.W_OK)}))
+"""
+
+
+def first_fit(python: Path, *, user: str | None = None) -> Row:
+    """Seconds of importing Calipers and of fitting iris in a fresh process.
+
+    As another user it has an empty environment: no home, no place for temporary files. Raises
+    FreshProcessError where there is no such user or this one may not change to it.
+    """
+    if user is not None and getattr(os, "geteuid", lambda: 1)() != 0:
+        raise FreshProcessError(f"only root may become {user}")
+    words = [str(python), "-I", "-c", FIRST_FIT]
+    environment = None if user is None else {}
+    try:
+        done = subprocess.run(
+            words,
+            cwd=Path(python).anchor,
+            user=user,
+            extra_groups=None if user is None else (),
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+    except (OSError, LookupError, ValueError) as error:
+        raise FreshProcessError(f"not started: {error}") from None
+    if done.returncode:
+        raise FreshProcessError((done.stderr.strip().splitlines() or ["no word"])[-1])
+    answer: Row = json.loads(done.stdout.strip().splitlines()[-1])
+    return answer
+
+
 def fit_memory(
     *, name: str, data_dir: str | None, shrink: int, n_triplets: int, method: str, warm: bool
 ) -> Row:
     """Peak memory of a complete fit above the loaded X.
 
-    ``warm``: compiled code has been loaded by a small fit before; else loading it counts.
+    ``warm``: libraries have been loaded by a small fit before; else loading them counts.
     """
     from sklearn.base import clone
 
@@ -80,8 +123,6 @@ def two_fits(*, method: str, n_samples: int, n_features: int) -> Row:
 
 def out_of_core(*, folder: str, n_triplets: int, init: str | None) -> Row:
     """Peak memory of a fit on a memmap: by the library, or without `init` by the command line."""
-    from pathlib import Path
-
     import numpy as np
 
     import calipers
@@ -101,7 +142,7 @@ def out_of_core(*, folder: str, n_triplets: int, init: str | None) -> Row:
         if run_command(words) != 0:
             raise FreshProcessError("calipers fit failed")
 
-    # what must be compiled is, before
+    # all libraries are loaded before
     small = np.array(np.load(X, mmap_mode="r")[:300])
     calipers.TripletSGD(n_triplets=500, init="scaled").fit(small, np.arange(300) % 3)
     above = resident_megabytes(fit_by_command if init is None else fit)

@@ -5,7 +5,7 @@ the anchor's class (itself left out) and of all other classes. scikit-learn is c
 would call it, once per class and once per complement of a class, with brute force on all
 cores; taking those samples out of X is part of its time, as sorting by class is of ours. All
 data are synthetic stand-ins with the shape and kind of values of the named sets.
-Compilation is done before the clock starts. "equal" compares the directly summed distances
+Libraries are loaded before the clock starts. "equal" compares the directly summed distances
 of the samples found (scikit-learn breaks ties otherwise). "MB" is the peak of what calipers
 allocates beyond the data, from an extra run on fewer anchors.
 """

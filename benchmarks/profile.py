@@ -5,13 +5,15 @@ margins that a change needs, its outer products, one factorisation, one eigenpai
 where M is that of a step that left the cone. "cone" is what remains of the whole without the
 margins and the outer products: mostly factorisations and the search for the negative pairs. It is
 not made of the pieces beside it, since several pairs found at once cost less than one by one. The
-plain reference pays "eigh" instead.
+plain reference pays "eigh" instead. With ``--first-edition`` both editions run in turn; "us a
+change" is then of the median run, beside that of the first edition.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -19,8 +21,9 @@ import numpy as np
 from benchmarks import limit, shapes
 from benchmarks.clock import best_timed
 from benchmarks.problem import METHODS, Problem, paper_problem
-from benchmarks.rows import Column, Report
+from benchmarks.rows import Column, Report, Row
 from benchmarks.solvers import ours
+from benchmarks.solvers.first_edition import FirstEditionSolver, interleaved
 from calipers._core import algebra, eigen
 from calipers.arrays import FloatArray
 from calipers.threads import single_threaded_blas
@@ -34,6 +37,8 @@ TABLES = {
         Column("rank", "rank", ".1f", 6),
         Column("negative", "negatives", ".2f", 8),
         Column("us a change", "whole", ".1f", 11),
+        Column("first ed.", "first_whole", ".1f", 9),
+        Column("x limit", "times_limit", ".2f", 7),
         Column("margins", "margins", ".1f", 8),
         Column("outer pr.", "outer", ".1f", 9),
         Column("factor", "factorisation", ".1f", 8),
@@ -50,6 +55,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", nargs="+", choices=shapes.NAMES, default=("dna", "connect4"))
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
     parser.add_argument("--triplets", type=int, default=100_000)
+    parser.add_argument(
+        "--first-edition",
+        metavar="PYTHON",
+        help="interpreter that has the first edition: it solves the same, in turn with ours",
+    )
+    parser.add_argument("--repeats", type=int, default=5, help="runs of either edition")
 
 
 def run(asked: argparse.Namespace, report: Report) -> None:
@@ -59,27 +70,34 @@ def run(asked: argparse.Namespace, report: Report) -> None:
         "negative: pairs cut off per change; cone: the whole less margins and outer products, "
         "mostly factorisations and the search for negative pairs"
     )
-    for name in asked.only:
-        data = shapes.data_set(name, data_dir=asked.data_dir)
-        triplets = shapes.triplets(data, asked.triplets)
-        floor = limit.measure(data.X, triplets)
-        for method in asked.methods:
-            problem = paper_problem(data.X, triplets, method)
-            report.add(
-                "profile",
-                data=data.name,
-                n_features=data.X.shape[1],
-                method=method,
-                **pieces(problem, floor),
-            )
+    with ExitStack() as stack:
+        first = None
+        if asked.first_edition:
+            first = stack.enter_context(FirstEditionSolver(asked.first_edition))
+        for name in asked.only:
+            data = shapes.data_set(name, data_dir=asked.data_dir)
+            triplets = shapes.triplets(data, asked.triplets)
+            floor = limit.measure(data.X, triplets)
+            for method in asked.methods:
+                problem = paper_problem(data.X, triplets, method)
+                both = first and interleaved(problem, first, repeats=asked.repeats)
+                report.add(
+                    "profile",
+                    data=data.name,
+                    n_features=data.X.shape[1],
+                    method=method,
+                    **pieces(problem, floor, both),
+                )
 
 
-def pieces(problem: Problem, floor: limit.Limit) -> dict[str, Any]:
-    """Microseconds per change of the whole and of its pieces."""
+def pieces(problem: Problem, floor: limit.Limit, both: Row | None = None) -> dict[str, Any]:
+    """Microseconds per change of the whole and of its pieces; of both editions if measured."""
     d = problem.X.shape[1]
     solver = ours.solver_of(problem)
     solver.advance(problem.X, problem.triplets)
     seconds, outcome = best_timed(lambda: ours.run(problem))
+    if both is not None:
+        seconds = both["seconds"]
     changes = max(1, outcome.counts["changes"])
     state = solver.core_state
     rank = max(1, round(state.rank / changes))
@@ -96,7 +114,16 @@ def pieces(problem: Problem, floor: limit.Limit) -> dict[str, Any]:
         }
     whole = 1e6 * seconds / changes
     cone = whole - measured["margins"] - measured["outer"]
-    return dict(changes=changes, rank=rank, negatives=negatives, whole=whole, cone=cone, **measured)
+    return {
+        "changes": changes,
+        "rank": rank,
+        "negatives": negatives,
+        "whole": whole,
+        "first_whole": 1e6 * both["first_seconds"] / changes if both is not None else None,
+        "times_limit": seconds / floor.seconds(problem, outcome.counts["updates"]),
+        "cone": cone,
+        **measured,
+    }
 
 
 def _microseconds(repeat: Callable[[int], object]) -> float:

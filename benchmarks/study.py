@@ -40,7 +40,7 @@ from calipers.evaluation import split_error
 
 Place: TypeAlias = tuple[str, int, int, float]  # a hold-out: data, seed, most, mislabelled
 
-CONSTANTS = (*PLANNED, "smoothness", "radius", "init", "clip")
+CONSTANTS = (*PLANNED, "smoothness", "radius", "init", "learning_rate", "clip", "average")
 
 TABLES = {
     "study": [

@@ -25,6 +25,7 @@ from checks import ROOT, clean_environment
 CORE = (
     "tests/test_*.py",
     "tests/cli/test_*.py",
+    "tests/core/test_*.py",
     "tests/data/**/test_*.py",
     "tests/estimators/test_*.py",
     "tests/io/test_*.py",
@@ -93,7 +94,7 @@ def _check(which: str, folder: Path, tests: Sequence[str], report: Report) -> No
         done = subprocess.run(
             [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *patience, *files],
             cwd=ROOT,
-            env={**clean_environment(), "NUMBA_CACHE_DIR": str(folder / "compiled")},
+            env=clean_environment(),
             stdout=stream,
             stderr=subprocess.STDOUT,
         )

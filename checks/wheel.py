@@ -1,12 +1,14 @@
 """The names of all that is in the wheel and in the source archive, against what belongs there.
 
-A wheel holds the package, its licence and its facts: no tests, no data, nothing compiled. Every
-file of the package that git knows is in it.
+A wheel holds the package, its compiled core with the types, its licence and its facts: no tests, no
+data, no sources of the core. A source archive is made of what git has committed. Every file of the
+package is in it.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -21,16 +23,21 @@ from checks import ROOT
 
 IN_WHEEL = (
     r"calipers/[\w/]+\.(py|js|css|html)|calipers/py\.typed|"
+    r"calipers/_core/\w+(\.pyi|(\.[\w-]+)?\.(so|pyd))|"
     r"calipers-[\w.]+\.dist-info/(METADATA|WHEEL|RECORD|entry_points\.txt|licenses/LICENSE)"
 )
 IN_ARCHIVE = (
     r"(src|tests|benchmarks|checks)/[\w/.-]+\.(py|js|css|html|typed|md)|"
+    r"src/calipers/_core/\w+\.(pyx|pxd|pyi|c|h)|([\w/]+/)?meson\.build|"
     r"(docs|examples)/[\w/.-]+\.(py|rst|md|css|png|svg|txt)|"
+    r"\.ci/[\w.]+|\.github/workflows/\w+\.yml|"
     r"README\.md|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|LICENSE|PKG-INFO|pyproject\.toml|"
     r"\.gitignore"
 )
-NEVER = r"__pycache__|\.py[co]$|\.nb[ic]$|\.npz?$|\.safetensors$|\.env|\.git/"
-LARGEST = 2 << 20  # bytes of a wheel
+NEVER = r"__pycache__|\.py[co]$|\.npz?$|\.safetensors$|\.env|\.git/"
+FOR_THE_BUILD = (".pyx", ".pxd", ".c", ".h", ".build")
+LIBRARIES = (".so", ".pyd")  # of a build in place
+LARGEST = 4 << 20  # bytes of a wheel
 
 TABLES = {
     "wheel": [
@@ -63,14 +70,23 @@ def run(asked: argparse.Namespace, report: Report) -> None:
             )
 
 
-def built(folder: Path) -> list[Path]:
+def built(folder: Path, *, optimise: bool = True) -> list[Path]:
     """A wheel and a source archive, made by the build backend that is installed."""
+    setup = [] if optimise else ["-Doptimization=0"]
     code = (
-        "import sys; from hatchling import build\n"
-        "build.build_wheel(sys.argv[1]); build.build_sdist(sys.argv[1])"
+        "import mesonpy, sys; folder, *setup = sys.argv[1:]\n"
+        "mesonpy.build_wheel(folder, {'setup-args': setup}); mesonpy.build_sdist(folder)"
     )
-    words = [sys.executable, "-c", code, str(folder)]
-    subprocess.run(words, cwd=ROOT, check=True, capture_output=True)
+    tools = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(folder), *setup],
+        cwd=ROOT,
+        env={**os.environ, "PATH": tools},
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        raise SystemExit(f"nothing was built:\n{(done.stdout + done.stderr)[-3000:]}")
     return sorted(folder.iterdir())
 
 
@@ -88,17 +104,30 @@ def wrong_names(file: Path) -> list[str]:
     names, is_wheel = names_in(file), file.suffix == ".whl"
     allowed = re.compile(IN_WHEEL if is_wheel else IN_ARCHIVE)
     wrong = [name for name in names if not allowed.fullmatch(name) or re.search(NEVER, name)]
-    known = [str(path.relative_to(ROOT / "src")) for path in _sources()]
-    prefix = "" if is_wheel else "src/"
-    missing = [f"-{prefix}{name}" for name in known if f"{prefix}{name}" not in names]
+    present = {_without_tag(name) for name in names}
+    missing = [f"-{name}" for name in _expected(is_wheel) if name not in present]
     if not any(name.endswith("LICENSE") for name in names):
         missing.append("-LICENSE")
     return wrong + missing
 
 
-def _sources() -> list[Path]:
-    return [
-        path
+def _without_tag(name: str) -> str:
+    """Name of a file; that of a library without the Python and platform it is for."""
+    path = Path(name)
+    if path.suffix not in LIBRARIES:
+        return name
+    return (path.parent / f"{path.name.split('.')[0]}.library").as_posix()
+
+
+def _expected(is_wheel: bool) -> list[str]:
+    """Files of the package: a wheel has a library for every source of the core."""
+    sources = [
+        path.relative_to(ROOT / "src")
         for path in sorted((ROOT / "src" / "calipers").rglob("*"))
-        if path.is_file() and "__pycache__" not in path.parts
+        if path.is_file() and "__pycache__" not in path.parts and path.suffix not in LIBRARIES
     ]
+    if not is_wheel:
+        return [f"src/{path.as_posix()}" for path in sources]
+    libraries = [path.with_suffix(".library") for path in sources if path.suffix == ".pyx"]
+    read = [path for path in sources if path.suffix not in FOR_THE_BUILD]
+    return [path.as_posix() for path in read + libraries]

@@ -37,7 +37,8 @@ LEARNERS: dict[str, Any] = {
     "WithinClass": WithinClass(),
     "Discriminant": Discriminant(),
     "MetricCV": MetricCV(
-        [("euclidean", Euclidean()), ("sgd", TripletSGD(**_FROM_TRIPLETS, batch_size=1))], random_state=0
+        [("euclidean", Euclidean()), ("sgd", TripletSGD(**_FROM_TRIPLETS, batch_size=1))],
+        random_state=0,
     ),
 }
 FROM_TRIPLETS = ("TripletSGD", "SPML", "OASIS", "LEGO", "ITML")

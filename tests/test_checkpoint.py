@@ -100,7 +100,9 @@ def test_a_process_that_was_killed(tmp_path: Path) -> None:
 
 def test_time_passes_between_two_writings(tmp_path: Path) -> None:
     written = []
-    learner = TripletSGD(batch_size=1, **SETTINGS).set_checkpoint(tmp_path / "state", every_seconds=1e9)
+    learner = TripletSGD(batch_size=1, **SETTINGS).set_checkpoint(
+        tmp_path / "state", every_seconds=1e9
+    )
     look = After(20, lambda: written.append((tmp_path / "state").exists()))
     learner.set_callbacks(look).fit(X, Y)
     assert written == [False]
@@ -158,7 +160,9 @@ def test_a_random_state_that_cannot_be_repeated_is_refused(tmp_path: Path) -> No
 
 
 def test_clones_write_no_file_and_none_unsets(tmp_path: Path) -> None:
-    learner = TripletSGD(batch_size=1, **SETTINGS).set_checkpoint(tmp_path / "state", every_seconds=0.0)
+    learner = TripletSGD(batch_size=1, **SETTINGS).set_checkpoint(
+        tmp_path / "state", every_seconds=0.0
+    )
     for quiet in (clone(learner), clone(learner).set_checkpoint(None)):
         with pytest.raises(CutError):
             quiet.set_callbacks(After(20, cut)).fit(X, Y)
@@ -166,7 +170,9 @@ def test_clones_write_no_file_and_none_unsets(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_keeps_the_checkpoint_to_go_on_from(tmp_path: Path) -> None:
-    learner = TripletSGD(batch_size=1, **SETTINGS).set_checkpoint(tmp_path / "state", every_seconds=1e9)
+    learner = TripletSGD(batch_size=1, **SETTINGS).set_checkpoint(
+        tmp_path / "state", every_seconds=1e9
+    )
     learner.set_callbacks(After(20, lambda: signal.raise_signal(signal.SIGINT)))
     with pytest.warns(InterruptedFitWarning):
         learner.fit(X, Y)

@@ -115,8 +115,8 @@ def test_masked_values_are_counted_and_refused_everywhere() -> None:
     rows, labels = np.asarray(case.X), case.y
     masked = np.ma.MaskedArray(rows, mask=np.arange(60).reshape(20, 3) < 2)
     sentence = (
-        "X has 2 masked values, whose places hold numbers that no one vouches for: fill them in, "
-        "or leave out their rows."
+        "X has 2 masked values, and the numbers below the mask have no meaning: fill them in, or "
+        "leave out their samples."
     )
     learner = clone(LEARNERS["as-sgd"]).fit(rows, labels)
     for call, arguments in (
@@ -137,7 +137,7 @@ def test_labels_of_two_types_are_refused_in_one_sentence() -> None:
         TripletSGD().fit(case.X, case.y)
     assert str(caught.value) == (
         "TripletSGD needs labels of one type, got labels of types int, str: make them one, e.g. "
-        "by y.astype(str), and leave out rows without a label."
+        "by y.astype(str), and leave out samples without a label."
     )
 
 

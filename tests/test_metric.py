@@ -153,5 +153,5 @@ def test_pairs_of_another_shape(fitted: Fitted, shape: tuple[int, ...]) -> None:
         fitted.pair_distance(np.zeros(shape))
     assert str(caught.value) == (
         f"pairs must have shape (n_pairs, 2, 3), got {shape}: "
-        "stack the two rows of each pair, e.g. np.stack([A, B], axis=1)."
+        "stack the two samples of each pair, e.g. np.stack([A, B], axis=1)."
     )

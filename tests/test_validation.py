@@ -39,15 +39,15 @@ REFUSED_BY_FIT: dict[str, tuple[Any, Any, type[Exception], str]] = {
         X,
         np.full(30, "cat"),
         ValueError,
-        "{} needs rows of at least 2 classes, got 1 class ('cat'): pass labels with more than one "
-        "class, or your own triplets to TripletSGD.fit_triplets.",
+        "{} needs samples of at least 2 classes, got 1 class ('cat'): pass labels with more than "
+        "one class, or your own triplets to TripletSGD.fit_triplets.",
     ),
     "no class repeats": (
         X,
         np.arange(30),
         ValueError,
-        "{} needs a class with at least 2 rows, but each of the 30 rows has a class of its own: "
-        "pass labels that repeat (classes, not targets or ids).",
+        "{} needs a class with at least 2 samples, but each of the 30 samples has a class of its "
+        "own: pass labels that repeat (classes, not targets or ids).",
     ),
     "sparse": (
         sparse.csr_matrix(X),
@@ -69,14 +69,14 @@ REFUSED_BY_STEPS: dict[str, tuple[Any, Any, type[Exception], str]] = {
         X[:5],
         [0, 0, 1, 1, 1],
         ValueError,
-        "{} was asked for n_neighbors=5 nearest rows, but X has 5 rows, 4 beside the anchor: lower "
-        "n_neighbors to at most 4, or pass more rows.",
+        "{} was asked for n_neighbors=5 nearest samples, but X has 5 samples, 4 besides the "
+        "anchor: lower n_neighbors to at most 4, or pass more samples.",
     ),
     "all samples equal": (
         np.full((30, 4), 7.0),
         Y,
         ValueError,
-        "All 30 rows of X are the same, so that there is no distance to learn: check how X was "
+        "All 30 samples of X are the same, so that there is no distance to learn: check how X was "
         "made.",
     ),
     "overflow": (
@@ -181,7 +181,7 @@ def test_near_must_be_below_far(name: str) -> None:
     learner = little(name, near_distance=2.0, far_distance=2.0)
     assert told(ValueError, lambda: learner.fit(X, Y)) == (
         f"{name} needs near_distance below far_distance, got near_distance=2 and far_distance=2 "
-        "(those not set are taken from X): lower near_distance or raise far_distance."
+        "(those not set come from X): lower near_distance or raise far_distance."
     )
 
 
@@ -367,13 +367,14 @@ def test_memory_mapped_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         return told(ValueError, lambda: little("TripletSGD").fit(given, labels))
 
     assert fit(WITH_NAN, Y) == (
-        "Input X contains NaN or infinity: nan in row 3, feature 1; fill or remove such rows first."
+        "Input X contains NaN or infinity: nan in sample 3, feature 1; fill or remove such "
+        "samples first."
     )
     assert fit(X, Y[:10]) == "y has 10 labels for the 30 samples of X: give one for each."
     assert fit(X, None).startswith("TripletSGD requires y to be passed")
     assert fit(X, np.where(Y == 2, np.nan, Y)).startswith("Input y contains NaN")
     assert fit(X.reshape(-1, 2, 2), Y).startswith(
-        "TripletSGD needs X of shape (n_samples, n_features) with numbers, got a mapped file of "
+        "TripletSGD needs X of shape (n_samples, n_features) with numbers, got a memory map of "
     )
 
 

@@ -43,7 +43,7 @@ def _policy(problem: Problem) -> Policy:
 
 
 def warm_up(methods: tuple[str, ...] = METHODS) -> None:
-    """Compile or load the code of some methods, for few and for many features."""
+    """Run some methods once, for few and for many features: libraries and caches are warm."""
     rng = np.random.default_rng(0)
     for d in (8, 400):
         X = rng.normal(size=(60, d)) / np.sqrt(d)

@@ -1,4 +1,4 @@
-"""The array types of all layers, and the kinds of input that are refused before any work."""
+"""The array types of all layers, and checks that refuse kinds of input before any work."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ IndexArray: TypeAlias = npt.NDArray[np.intp]
 
 
 def refuse_masked(values: object, name: str) -> None:
-    """Raise if some values are masked: NumPy would pass on what is stored below the mask."""
+    """Raise if some values are masked: NumPy would use the numbers below the mask."""
     if isinstance(values, np.ma.MaskedArray) and np.any(values.mask):
         raise ValueError(
-            f"{name} has {np.count_nonzero(values.mask)} masked values, whose places hold numbers "
-            "that no one vouches for: fill them in, or leave out their rows."
+            f"{name} has {np.count_nonzero(values.mask)} masked values, and the numbers below "
+            "the mask have no meaning: fill them in, or leave out their samples."
         )
 
 
@@ -73,12 +73,12 @@ def refuse_missing(y: Any) -> None:
     if missing.any():
         raise ValueError(
             f"Input y contains NaN or other signs of a missing label ({np.count_nonzero(missing)} "
-            f"of {len(missing)}): leave out these rows."
+            f"of {len(missing)}): leave out these samples."
         )
 
 
 def missing_labels(y: Any) -> npt.NDArray[np.bool_]:
-    """Return whether each label is missing; empty where labels of this type cannot be.
+    """Return whether each label is missing; an empty array for types that have no missing value.
 
     >>> missing_labels(["a", None, float("nan")])
     array([False,  True,  True])

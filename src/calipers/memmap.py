@@ -23,7 +23,7 @@ LARGEST_READ = 2**27  # bytes; a larger file is memory-mapped
 def blocks_of(X: npt.NDArray[Any]) -> Iterator[tuple[int, npt.NDArray[Any]]]:
     """Yield (first index, view) of successive blocks of at most BLOCK_ELEMENTS elements.
 
-    A block has at least one row of X. Its limits depend on the shape of X alone.
+    A block has at least one sample. Its limits depend on the shape of X alone.
 
     >>> [(first, len(block)) for first, block in blocks_of(np.zeros((3, 2**20)))]
     [(0, 2), (2, 1)]

@@ -1,6 +1,6 @@
-"""A learned metric: the matrix M, its factor, and what people do with them.
+"""A learned metric: the matrix M, its factor L, and the methods that every learner has.
 
-M = L'L with L = ``components_``, so the learned distance between two rows is the
+M = L'L with L = ``components_``, so the learned distance between two samples is the
 Euclidean distance between their images under L.
 """
 
@@ -28,10 +28,10 @@ _ROUNDING = 1e-8  # share of the largest eigenvalue that may be below zero by ro
 
 
 def factor(M: FloatArray, n_components: int | None = None) -> FloatArray:
-    """L of shape (n_components, d) with ``L'L`` nearest to a positive semi-definite M.
+    """Return L of shape (n_components, d) with ``L'L`` nearest to a positive semi-definite M.
 
-    Samples are scaled eigenvectors by falling eigenvalue; the largest entry of each is
-    positive, so that the result is one and the same for one M.
+    The rows of L are scaled eigenvectors, by falling eigenvalue. The largest entry of each row
+    is positive, so that M determines L.
 
     >>> factor(np.diag([1.0, 4.0]))
     array([[0., 2.],
@@ -51,33 +51,34 @@ def factor(M: FloatArray, n_components: int | None = None) -> FloatArray:
 
 
 def principal_order(L: FloatArray, covariance: FloatArray) -> FloatArray:
-    """Turn L so that its rows are the principal axes of the samples' images, largest first.
+    """Rotate L so that its rows are the principal axes of the samples' images, largest first.
 
-    ``L'L`` stays as it is, and the first k rows keep more of the samples' variance under the
+    ``L'L`` stays the same, and the first k rows keep more of the samples' variance under the
     metric than any other k directions do. ``covariance`` is that of the samples, in any unit.
 
     >>> principal_order(np.eye(2), np.diag([1.0, 4.0]))
     array([[0., 1.],
            [1., 0.]])
     """
-    length = float(np.abs(L).max()) or 1.0  # squares of others might overflow
+    length = float(np.abs(L).max()) or 1.0  # without it squares might overflow
     scaled = L / length
     _, axes = _eigenpairs(scaled @ covariance @ scaled.T)
     return _with_positive_peaks(axes.T[::-1] @ L)
 
 
 def _with_positive_peaks(rows: FloatArray) -> FloatArray:
-    """Rows whose entry of largest size is positive: one result for one metric."""
+    """Flip rows so that the entry of largest magnitude is positive: one L for one metric."""
     largest = np.take_along_axis(rows, np.abs(rows).argmax(axis=1)[:, None], axis=1)
     return np.asarray(rows * np.where(largest < 0, -1.0, 1.0)) + 0.0
 
 
 def _scaled_vectors(M: FloatArray) -> FloatArray:
-    """Eigenvectors as rows, by rising eigenvalue, each as long as its root.
+    """Return eigenvectors as rows, by rising eigenvalue, scaled by the root of the eigenvalue.
 
-    Features of very unlike units drown in the rounding of the largest. M is then factored in
-    units in which all are alike, and the factor turned by Jacobi's rotations, which keep the
-    digits of every column. Where M is no metric in such units, its small entries are rounding.
+    If features have very different units, rounding errors of the largest hide the smallest. This
+    then factors M in units in which the diagonal is about 1, and rotates the factor by Jacobi's
+    method, which keeps the digits of every column. If M has negative eigenvalues in such units,
+    its small entries are rounding errors, and this factors M itself.
     """
     squared = np.diag(M)
     seen = squared[squared > 0.0]
@@ -103,23 +104,23 @@ def _eigenpairs(M: FloatArray) -> tuple[FloatArray, FloatArray]:
     return values, vectors
 
 
-def images_of(rows: npt.NDArray[Any], components: FloatArray) -> tuple[FloatArray, int | None]:
-    """``rows @ components.T``, and the first row whose image is beyond float64, if any.
+def images_of(samples: npt.NDArray[Any], components: FloatArray) -> tuple[FloatArray, int | None]:
+    """Return ``samples @ components.T``, and the first index whose image overflows, if any.
 
     >>> images_of(np.array([[1.0], [1e300]]), np.array([[1e10]]))[1]
     1
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        images = np.asarray(rows @ components.T)
+        images = np.asarray(samples @ components.T)
     finite = np.isfinite(images)
     return images, None if finite.all() else int(np.argmin(finite.all(axis=1)))
 
 
 def _distances(pairs: FloatArray, components: FloatArray) -> FloatArray:
-    """Distances within pairs of shape (n, 2, d); only what is beyond float64 becomes infinity.
+    """Return distances within pairs of shape (n, 2, d); only distances beyond float64 are infinity.
 
-    Samples are measured in units of their own, powers of 2 so that no digit is lost, and images
-    in theirs, so that neither differences nor squares overflow or vanish.
+    Each pair has its own unit, a power of 2 so that no digit is lost, and so has each image.
+    Neither differences nor squares overflow or vanish in these units.
 
     >>> _distances(np.array([[[1e308], [-0.5e308]], [[3e-200], [0.0]]]), np.eye(1))
     array([1.5e+308, 3.0e-200])
@@ -135,7 +136,7 @@ def _distances(pairs: FloatArray, components: FloatArray) -> FloatArray:
 
 
 def spectrum(components: FloatArray) -> FloatArray:
-    """Eigenvalues of ``L'L`` that need not be 0, falling: as many as L has rows or columns.
+    """Return the eigenvalues of ``L'L``, falling: as many as the smaller dimension of L.
 
     >>> spectrum(np.array([[0.0, 3.0], [1.0, 0.0]]))
     array([9., 1.])
@@ -143,25 +144,25 @@ def spectrum(components: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.svd(components, compute_uv=False) ** 2)
 
 
-def feature_shares(components: FloatArray, spread: FloatArray | None = None) -> FloatArray:
-    """What each feature alone adds to squared distances, on average, as shares of 1.
+def feature_shares(components: FloatArray, feature_scale: FloatArray | None = None) -> FloatArray:
+    """Return the share of each feature in squared distances, on average; shares sum to 1.
 
-    The squared distance of two random rows is on average twice the sum of M times the
-    covariance; the diagonal's part of it is ``M_ii spread_i^2``. Without `spread` all
-    features count as equally spread.
+    The mean squared distance of two random samples is twice the sum of M times the covariance.
+    The part of feature i alone is ``M_ii feature_scale_i^2``, with `feature_scale` the standard
+    deviations. Without it, all features have the same standard deviation.
 
     >>> feature_shares(np.array([[1.0, 1.0]]), np.array([1.0, 3.0]))
     array([0.1, 0.9])
     """
     parts = np.einsum("ki,ki->i", components, components)
-    if spread is not None:
-        parts = parts * np.asarray(spread) ** 2
+    if feature_scale is not None:
+        parts = parts * np.asarray(feature_scale) ** 2
     total = parts.sum()
     return np.asarray(parts / total if total > 0 else parts)
 
 
 class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """What every metric learner offers once ``components_`` is fitted."""
+    """The methods that every metric learner has once ``components_`` is fitted."""
 
     components_: FloatArray
     n_features_in_: int
@@ -171,7 +172,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return int(self.components_.shape[0])
 
     def transform(self, X: npt.ArrayLike) -> Any:
-        """Map rows so that Euclidean distance between images is the learned distance.
+        """Map samples so that the Euclidean distance between images is the learned distance.
 
         Parameters
         ----------
@@ -186,29 +187,29 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Raises
         ------
         ValueError
-            X is not of numbers, has other features, or is mapped beyond what float64 holds.
+            X does not hold numbers, has other features, or has images beyond float64.
         """
         check_is_fitted(self)
         if is_collection(X):
             names = getattr(self, "feature_names_in_", None)
             return transform_lazily(X, self.components_, names, self.get_feature_names_out())
         refuse_kinds(X, "X")
-        rows = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
-        images, beyond = images_of(rows, self.components_)
+        samples = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        images, beyond = images_of(samples, self.components_)
         if beyond is not None:
             raise ValueError(
-                f"X[{beyond}] has values up to {np.abs(rows[beyond]).max():.3g}, whose images are "
-                "beyond float64: divide X, or leave out such rows."
+                f"X[{beyond}] has values up to {np.abs(samples[beyond]).max():.3g}, whose images "
+                "are beyond float64: divide X, or leave out such samples."
             )
         return images
 
     def pair_distance(self, pairs: npt.ArrayLike) -> FloatArray:
-        """Learned distance within each pair.
+        """Return the learned distance within each pair.
 
         Parameters
         ----------
         pairs : array-like of shape (n_pairs, 2, n_features)
-            Pairs of rows.
+            Pairs of samples.
 
         Returns
         -------
@@ -220,24 +221,26 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _check_pairs(self, pairs: npt.ArrayLike) -> FloatArray:
         check_is_fitted(self)
         refuse_masked(pairs, "pairs")
-        rows: FloatArray = check_array(pairs, allow_nd=True, dtype=np.float64, input_name="pairs")
-        if rows.ndim != 3 or rows.shape[1:] != (2, self.n_features_in_):
+        checked: FloatArray = check_array(
+            pairs, allow_nd=True, dtype=np.float64, input_name="pairs"
+        )
+        if checked.ndim != 3 or checked.shape[1:] != (2, self.n_features_in_):
             raise ValueError(
-                f"pairs must have shape (n_pairs, 2, {self.n_features_in_}), got {rows.shape}: "
-                "stack the two rows of each pair, e.g. np.stack([A, B], axis=1)."
+                f"pairs must have shape (n_pairs, 2, {self.n_features_in_}), got {checked.shape}: "
+                "stack the two samples of each pair, e.g. np.stack([A, B], axis=1)."
             )
-        return rows
+        return checked
 
     def pair_score(self, pairs: npt.ArrayLike) -> FloatArray:
-        """Similarity within each pair, higher for closer rows: minus the distance."""
+        """Return minus the learned distance within each pair: higher for closer samples."""
         return -self.pair_distance(pairs)
 
     def get_metric(self) -> Callable[..., float]:
-        """Return a function ``metric(u, v, squared=False)`` of two rows.
+        """Return a function ``metric(u, v, squared=False)`` of two samples.
 
-        It holds a copy of the factor, so it can be passed on (for example as the
-        ``metric`` of a scikit-learn neighbours estimator) and outlives a refit. What is
-        larger than float64 holds is infinity, for squares from distances of 1e154 on.
+        The function holds a copy of the factor, so a refit does not change it. It can be the
+        ``metric`` of a scikit-learn neighbours estimator. It returns infinity for values beyond
+        float64, that is for squares of distances from 1e154 on.
         """
         check_is_fitted(self)
         components = self.components_.copy()
@@ -255,7 +258,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return metric
 
     def get_mahalanobis_matrix(self) -> FloatArray:
-        """M of shape (n_features, n_features): the squared distance is ``(u-v)' M (u-v)``."""
+        """Return M of shape (n_features, n_features): ``(u-v)' M (u-v)`` is a squared distance."""
         check_is_fitted(self)
         return np.asarray(self.components_.T @ self.components_)
 
@@ -263,21 +266,21 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """Write the metric into a safetensors file, for :func:`calipers.load`.
 
         The file holds the factor, names of features and classes, the parameters and facts
-        about the training. It takes its name once it is whole; until then, and if anything
-        goes wrong, a file of that name stays as it was.
+        about the training. It gets its name once it is complete. Until then, and if writing
+        fails, an older file of that name stays as it was.
 
         Parameters
         ----------
         path : path-like
             Name of the file.
         X : array-like of shape (n_samples, n_features), optional
-            Training data; the spread of each feature is kept, so that it can be told later
-            which features matter.
+            Training data. The file then holds the standard deviation of each feature, from
+            which ``calipers inspect`` tells how much each feature matters.
 
         Raises
         ------
         FileError
-            The file cannot be written.
+            Writing the file failed.
         """
         check_is_fitted(self)
         scale = None if X is None else np.std(validate_data(self, X, reset=False), axis=0)
@@ -306,7 +309,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """Return `transform` as a ``faiss.LinearTransform``, to put before any index.
 
         ``faiss.IndexPreTransform(metric.to_faiss(), faiss.IndexFlatL2(n_components))`` then
-        takes rows as they are and finds neighbours under the metric. Needs
+        takes samples of X and finds their neighbours under the metric. Needs
         ``pip install 'calipers[faiss]'``.
         """
         from calipers.io.export import faiss_transform

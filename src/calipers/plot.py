@@ -1,7 +1,7 @@
-"""Pictures of data before and after a metric was learned, and of the metric itself.
+"""Pictures of the data before and after learning, and of the metric itself.
 
-matplotlib is the extra ``plot``. It is imported inside the functions, and only its figures are
-used, never the global state of pyplot.
+matplotlib is the extra ``plot``. The functions import it, and use its figures only, never the
+global state of pyplot.
 """
 
 from __future__ import annotations
@@ -71,15 +71,15 @@ def before_after(
     *,
     axes: Sequence[Axes] | None = None,
 ) -> tuple[Axes, Axes]:
-    """Draw the data in two dimensions, as they were and under a learned metric.
+    """Draw the data in two dimensions, as given and under a learned metric.
 
-    Each panel shows its two principal components; colour and shape tell the class, and
-    up to twelve classes get a legend.
+    Each panel shows its first two principal components. Colour and shape tell the class. Up to
+    twelve classes get a legend.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Data as they were.
+        Samples.
     y : array-like of shape (n,)
         Labels.
     transformed : array-like of shape (n, k)
@@ -125,8 +125,8 @@ def before_after(
 def principal_plane(X: FloatArray) -> FloatArray:
     """Project samples onto their two principal directions.
 
-    The largest entry of each direction is made positive, so that the picture of the same data
-    is the same on every machine. A single feature is padded with zeros.
+    The largest entry of each direction is positive, so that the picture of the same data is the
+    same on every machine. A single feature gets a second one of zeros.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def principal_plane(X: FloatArray) -> FloatArray:
 
 
 def loss_curve(metric: Any, *, axes: Axes | None = None) -> Axes:
-    """Draw the loss during a fit; dots mark the points before which M was updated.
+    """Draw the loss during a fit; a dot marks a point if M changed since the point before.
 
     Parameters
     ----------
@@ -216,8 +216,8 @@ def spectrum(metric: Any, *, axes: Axes | None = None) -> Axes:
     values = eigenvalues(metric.components_)
     positive = values > values[0] * 1e-14
     axes = _panel(axes)
-    number = np.arange(1, len(values) + 1)
-    axes.plot(number[positive], values[positive], "o-", color=CLASS_COLORS[6], markersize=4)
+    rank = np.arange(1, len(values) + 1)
+    axes.plot(rank[positive], values[positive], "o-", color=CLASS_COLORS[6], markersize=4)
     if positive.any():
         axes.set_yscale("log")
     axes.set_xlabel(f"number, of which {int(positive.sum())} are not 0")
@@ -232,15 +232,15 @@ def feature_importances(
     top: int = 20,
     axes: Axes | None = None,
 ) -> Axes:
-    """Draw what each feature adds to squared distances, the largest on top.
+    """Draw the share of each feature in squared distances, the largest on top.
 
     Parameters
     ----------
     metric : fitted estimator or SavedMetric
         With ``components_``.
     feature_scale : array-like of shape (n_features,), optional
-        Standard deviations of the features, ``X.std(axis=0)``; by default those in the
-        file of a saved metric, else all count as equal.
+        Standard deviations of the features, ``X.std(axis=0)``. By default those of a saved
+        metric; without any, all features have the same.
     top : int, default=20
         Features to show.
     axes : matplotlib Axes, optional
@@ -276,12 +276,12 @@ def feature_importances(
 def error_against_time(
     runs: Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]], *, axes: Axes | None = None
 ) -> Axes:
-    """Draw errors against the seconds they took, a line for each method.
+    """Draw errors against seconds, one line per method.
 
     Parameters
     ----------
     runs : mapping of str to (seconds, errors)
-        For each method the times, and the errors in per cent at those times.
+        Times of each method, and its errors in per cent at those times.
     axes : matplotlib Axes, optional
         Where to draw; by default on a new figure.
 
@@ -304,9 +304,8 @@ def error_against_time(
                 f"{name!r} must have as many errors as seconds, got shapes {times.shape} and "
                 f"{values.shape}."
             )
-        cycle, place = divmod(
-            number, len(CLASS_COLORS)
-        )  # a colour that comes again has another shape
+        # a colour that repeats gets another shape
+        cycle, place = divmod(number, len(CLASS_COLORS))
         color, marker = CLASS_COLORS[place], MARKERS[(place + cycle) % len(MARKERS)]
         axes.plot(times, values, label=name, markersize=5, color=color, marker=marker)
     axes.set_xscale("log")
@@ -318,13 +317,13 @@ def error_against_time(
 
 
 def _fitted(metric: Any, name: str) -> npt.NDArray[Any] | None:
-    """A curve of an estimator, or of the one that a saved metric comes from."""
+    """Return a curve of an estimator, or the one that a saved metric holds."""
     curve = getattr(metric, name, None)
     return getattr(metric, "facts_", {}).get(name) if curve is None else np.asarray(curve)
 
 
 def _panel(axes: Axes | None) -> Axes:
-    """The given panel or one on a new figure, without a frame."""
+    """Return the given panel, or one on a new figure, without a frame."""
     if axes is None:
         axes = figure_class()(figsize=(7, 4.5), dpi=150, layout="constrained").subplots()
     axes.spines[["top", "right"]].set_visible(False)
@@ -338,7 +337,7 @@ def _new_axes() -> tuple[Axes, Axes]:
 
 
 def _scatter(panel: Axes, points: FloatArray, labels: npt.NDArray[Any]) -> None:
-    """Draw one cloud per class; many classes share a colour map instead of a legend."""
+    """Draw one cloud per class; many classes get a colour map instead of a legend."""
     from matplotlib import colormaps
 
     classes = np.unique(labels)
@@ -369,7 +368,7 @@ def _scatter(panel: Axes, points: FloatArray, labels: npt.NDArray[Any]) -> None:
 
 
 def _name_clouds(panel: Axes, points: FloatArray, labels: npt.NDArray[Any]) -> None:
-    """Write each class at the median of its cloud, so that the legend need not be read."""
+    """Write the name of each class at the median of its cloud."""
     from matplotlib.patheffects import withStroke
 
     for number, label in enumerate(np.unique(labels)):

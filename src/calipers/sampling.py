@@ -1,4 +1,4 @@
-"""Sampling policies: with which probability a batch leads to an update.
+"""Sampling policies: the probability that a batch leads to an update.
 
 Every method of the paper moves the metric by
 ``eta * slope / (batch_size * probability)`` along each triplet of an accepted batch; the
@@ -38,7 +38,7 @@ NormRule: TypeAlias = Literal["triplet", "batch", "bound", "running"]
 
 
 def outer_norms(far: FloatArray, near: FloatArray) -> FloatArray:
-    """Frobenius norm of ``far far' - near near'``, row by row, without forming it.
+    """Return the Frobenius norm of ``far far' - near near'`` per triplet, without the matrix.
 
     >>> outer_norms(np.array([[2.0, 0.0]]), np.array([[0.0, 1.0]]))
     array([4.12310563])
@@ -62,13 +62,13 @@ def largest_norm(
 ) -> float:
     """Estimate W, the largest norm of a batch gradient, at the first iterate ``start * I``.
 
-    The paper only says that W "is estimated by sampling". ``rule`` is how:
+    The paper only says that W "is estimated by sampling". ``rule`` says how:
 
     - ``"triplet"``: the largest ``slope * norm`` of the sampled triplets, which bounds the
       gradient of any batch made of them;
     - ``"batch"``: the largest gradient norm of the sampled batches;
     - ``"bound"``: the largest ``norm`` of the sampled triplets; slopes never exceed 1;
-    - ``"running"``: 0, to be raised by the solver.
+    - ``"running"``: 0; the solver raises it.
     """
     if rule == "running":
         return 0.0
@@ -76,10 +76,10 @@ def largest_norm(
     n_batches = max(1, len(triplets) // size)
     picked = rng.integers(n_batches, size=n_samples)
     largest = 0.0
-    for rows in (triplets[size * p : size * (p + 1)] for p in picked):
-        anchors, nears, fars = (X[column].astype(np.float64) for column in rows.T)
-        far, near = anchors - fars, anchors - nears
+    for batch in (triplets[size * p : size * (p + 1)] for p in picked):
+        anchors, positives, negatives = (X[indices].astype(np.float64) for indices in batch.T)
+        far, near = anchors - negatives, anchors - positives
         margins = start * (np.einsum("ij,ij->i", far, far) - np.einsum("ij,ij->i", near, near))
-        slopes = np.ones(len(rows)) if rule == "bound" else loss.slope(margins)
+        slopes = np.ones(len(batch)) if rule == "bound" else loss.slope(margins)
         largest = max(largest, gradient_norm(far, near, slopes))
     return largest

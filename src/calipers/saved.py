@@ -1,4 +1,4 @@
-"""A metric that was read from a file."""
+"""A metric as read from a file."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from calipers.metric import MahalanobisMixin
 
 
 def load(path: str | os.PathLike[str]) -> SavedMetric:
-    """Read a metric that was written by ``metric.save`` or by ``calipers fit``.
+    """Read a metric that ``metric.save`` or ``calipers fit`` wrote.
 
-    The file holds numbers and text only: nothing in it is run.
+    The file holds numbers and text only: loading runs no code from it.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ def load(path: str | os.PathLike[str]) -> SavedMetric:
 class SavedMetric(MahalanobisMixin):
     """A learned metric without its learner: transforms samples and measures distances.
 
-    It can be used in a pipeline as it is: `fit` checks X and learns nothing, and a clone is
-    the metric itself.
+    A pipeline takes it as it is: `fit` checks X and learns nothing, and a clone is the metric
+    itself.
 
     Parameters
     ----------
@@ -70,15 +70,15 @@ class SavedMetric(MahalanobisMixin):
     components_ : ndarray of shape (n_components, n_features)
         L with M = L'L; ``transform`` is ``X @ components_.T``.
     similarity_ : ndarray of shape (n_features, n_features)
-        W, where the learner has learned a similarity too.
+        W, if the learner learned a similarity too.
     kind_ : str
         ``"metric"``.
     learner_ : str
         Class of the estimator that learned the metric.
     recipe_ : dict or None
-        Fields of the algorithm's recipe, with its class as ``type``, where it is known.
+        Fields of the algorithm's recipe, with its class as ``type``, if the file has it.
     parameters_ : dict
-        The learner's parameters as they were given.
+        The learner's parameters as the user gave them.
     resolved_ : dict
         What None and "auto" became in `fit`, by the parameter's name: the learner with
         ``parameters_ | resolved_`` is the same one.
@@ -87,18 +87,18 @@ class SavedMetric(MahalanobisMixin):
     notes_ : list of str
         Remarks about the training data.
     feature_scale_ : ndarray of shape (n_features,) or None
-        Standard deviations of the training features, where they were kept.
+        Standard deviations of the training features, if the file has them.
     label_ : str or None
-        Name of the column that held the labels, where it is known.
+        Name of the table column that held the labels, if the file has it.
     encoder_ : list of dict or None
-        How the columns of a table became features, where it was a table: ``name``, ``type``,
+        How the columns of a table became features, if X was a table: ``name``, ``type``,
         ``fill`` and ``categories`` of each column.
     classes_ : ndarray of shape (n_classes,)
-        Labels, if there were any.
+        Labels, if the learner had any.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if they had any; X with other names is refused.
+        Their names, if they had any; the metric refuses X with other names.
     """
 
     def __init__(self, contents: Contents) -> None:
@@ -123,24 +123,24 @@ class SavedMetric(MahalanobisMixin):
         self.encoder_ = contents.encoder
 
     def fit(self, X: npt.ArrayLike, y: object = None) -> Self:
-        """Check that X has the features of the metric; nothing is learned."""
+        """Check that X has the features of the metric; learn nothing."""
         validate_data(self, X, reset=False)
         return self
 
     def pair_score(self, pairs: npt.ArrayLike) -> FloatArray:
-        """Similarity within each pair: the learned one if there is, else minus the distance."""
+        """Return the learned similarity within each pair, or minus the distance without one."""
         if not hasattr(self, "similarity_"):
             return super().pair_score(pairs)
         samples = self._check_pairs(pairs)
         return np.asarray(np.einsum("ni,ni->n", samples[:, 0] @ self.similarity_, samples[:, 1]))
 
     def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:
-        """Names of the features that `transform` returns, the same as those of the learner."""
-        names = [f"{self.learner_.lower()}{number}" for number in range(self._n_features_out)]
+        """Return names of the features that `transform` makes, the same as those of the learner."""
+        names = [f"{self.learner_.lower()}{i}" for i in range(self._n_features_out)]
         return np.array(names, dtype=object)
 
     def _contents(self, **more: Any) -> Contents:
-        """What was read is written again as it was, with new standard deviations if given."""
+        """Return what the file held, with new standard deviations if given."""
         scale = more.get("feature_scale")
         if scale is None:
             return self.contents
@@ -162,7 +162,7 @@ class SavedMetric(MahalanobisMixin):
 
 
 def _labels(classes: list[Any]) -> npt.NDArray[Any]:
-    """Labels as one array; where types are mixed each stays what it is."""
+    """Return labels as one array; labels of mixed types keep their types."""
     if len({type(label) for label in classes}) > 1 and any(isinstance(c, str) for c in classes):
         return np.array(classes, dtype=object)
     return np.array(classes)

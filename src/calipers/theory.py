@@ -1,12 +1,12 @@
 """The paper's two theorems, evaluated for a fit.
 
-Both ask for ``contraction = 3 * eta * L * A**2 < 1`` with A the largest norm of
-``far far' - near near'``; at the paper's own settings that seldom holds, and the bounds
+Both need ``contraction = 3 * eta * L * A**2 < 1`` with A the largest norm of
+``far far' - near near'``. At the paper's own settings that seldom holds, and the bounds
 are then infinite. They are diagnostics: nothing in the solver depends on them.
 
-Two constants are the safe ones: the first iterate is ``init_scale * I`` and not zero, so
-``||M_1 - M_*||^2 <= R^2 + init_scale^2 d``; and the case of a vanishing sum of slopes, which
-the paper's union bound leaves out, is one more case.
+Two constants are larger than the paper's. The first iterate is ``init_scale * I`` and not zero,
+so ``||M_1 - M_*||^2 <= R^2 + init_scale^2 d``. The paper's union bound leaves out the case that
+the sum of slopes is 0; this one counts it.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class Theory:
     n_triplets, batch_size, n_updates : int
         Of the fit.
     learning_rate, smoothness, radius, init_scale : float
-        Of the fit, in the units in which it was run.
+        Of the fit, in the units of the solver.
     n_features : int
         d.
     largest_norm : float
-        A, the largest ``||far far' - near near'||_F`` met.
+        A, the largest ``||far far' - near near'||_F`` of the fit.
     summed_loss, summed_slope : float
         Sums over iterations of the loss and of the slope, each at its iterate.
     delta : float
@@ -60,27 +60,27 @@ class Theory:
 
     @property
     def update_bound(self) -> float:
-        """Theorem 2: AS-SGD's updates are at most this, whatever the contraction."""
+        """Theorem 2: bound on the number of AS-SGD's updates, for any contraction."""
         return 1.5 * self.smoothness * self.summed_loss + 2.5 * self._log_cases
 
     @property
     def sharp_update_bound(self) -> float:
-        """The same from the slopes, before they are bounded by the loss."""
+        """The same bound from the slopes themselves, not from the loss that bounds them."""
         return 1.5 * self.summed_slope + (2.0 + sqrt(2.0) / 3.0) * self._log_cases
 
     def mini_batch_bound(self, best_loss: float = 0.0) -> float:
-        """Theorem 1: Mini-SGD's mean loss, if the best metric's is ``best_loss``."""
+        """Theorem 1: bound on Mini-SGD's mean loss if the best metric's is ``best_loss``."""
         if not self.applies:
             return inf
         n, b, eta = self.n_triplets, self.batch_size, self.learning_rate
         cases = ceil(log2(max(2, n)))
-        spread = log(2 * n / (self.delta * b)) ** 2 * log(cases / self.delta)
+        log_terms = log(2 * n / (self.delta * b)) ** 2 * log(cases / self.delta)
         distance = b * self._squared_distance / (2 * eta * n)
-        noise = 32 * self.largest_norm**2 * eta / n * spread
+        noise = 32 * self.largest_norm**2 * eta / n * log_terms
         return float((best_loss + distance + noise) / (1.0 - self.contraction))
 
     def adaptive_bound(self, best_loss: float = 0.0) -> float:
-        """Theorem 2: AS-SGD's mean loss, if the best metric's is ``best_loss``."""
+        """Theorem 2: bound on AS-SGD's mean loss if the best metric's is ``best_loss``."""
         if not self.applies:
             return inf
         A, eta = self.largest_norm, self.learning_rate

@@ -1,4 +1,4 @@
-"""The boundary: what users pass becomes samples, or a sentence about what is wrong with it."""
+"""The boundary: check what users pass and turn it into samples, or say what is wrong with it."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ from calipers.data.samples import MemorySamples, Samples
 from calipers.memmap import blocks_of
 from calipers.plan import Plan
 
-LARGEST_VALUE = 1e75  # beyond it fourth powers of differences overflow float64
+LARGEST_VALUE = 1e75  # fourth powers of larger differences overflow float64
 SMALLEST_VALUE = 1e-75
-LARGEST_RATIO = 1e37  # of differences, whose eighth powers must not overflow
-MOST_ROWS_COMPARED = 10_000
+LARGEST_RATIO = 1e37  # of two differences; its eighth power must not overflow
+MOST_SAMPLES_COMPARED = 10_000
 _LABELS_AT_ONCE = 2**20
 _DENSE: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C"}
 
 
 class DataWarning(UserWarning):
-    """The data can be learned from, but not in the way one might think."""
+    """A learner can use the data, but not in the way that the user may expect."""
 
 
 class Given(NamedTuple):
-    """What a user passed, as learners take it."""
+    """The input of a fit, checked."""
 
     samples: Samples
-    classes: npt.NDArray[Any]  # of which the samples' labels are codes; empty if there are none
-    X: Any  # as callbacks are shown it
+    classes: npt.NDArray[Any]  # labels of the samples are codes of these; empty without labels
+    X: Any  # what callbacks receive
     y: Any
 
 
 @contextmanager
 def given_labeled(estimator: Any, X: Any, y: Any, *, client: Any = None) -> Iterator[Given]:
-    """Samples with classes: in memory, in a memory-mapped file, or on a Dask cluster.
+    """Check labeled samples: in memory, in a memory-mapped file, or on a Dask cluster.
 
-    A cluster that has to be started ends with the context.
+    If this starts a cluster, the end of the context closes it.
     """
     if is_collection(X):
         with _on_cluster(estimator, X, y, client) as given:
@@ -59,14 +59,14 @@ def given_labeled(estimator: Any, X: Any, y: Any, *, client: Any = None) -> Iter
     if is_read_by_blocks(X):
         yield _labeled_memmap(estimator, X, y)
         return
-    dense, labels = dense_labelled(estimator, X, y)
+    dense, labels = dense_labeled(estimator, X, y)
     classes, codes = np.unique(labels, return_inverse=True)
     yield Given(MemorySamples(dense, codes), classes, dense, labels)
 
 
 @contextmanager
 def given_unlabeled(estimator: Any, X: Any, *, client: Any = None) -> Iterator[Given]:
-    """Samples without classes, wherever they are."""
+    """Check samples without labels, wherever they are."""
     if is_collection(X):
         with _on_cluster(estimator, X, None, client) as given:
             yield given
@@ -76,7 +76,7 @@ def given_unlabeled(estimator: Any, X: Any, *, client: Any = None) -> Iterator[G
         checked = _checked_map(estimator, X)
         yield Given(DiskSamples(checked), np.empty(0), checked, None)
         return
-    dense = dense_rows(estimator, X)
+    dense = dense_samples(estimator, X)
     yield Given(MemorySamples(dense), np.empty(0), dense, None)
 
 
@@ -121,12 +121,12 @@ def _labeled_memmap(estimator: Any, X: npt.NDArray[Any], y: Any) -> Given:
 
 
 def is_read_by_blocks(X: Any) -> bool:
-    """Whether X is a memory-mapped file that is too large to be read as a whole."""
+    """Return whether X is a memory-mapped file too large to read as a whole."""
     return isinstance(X, np.memmap) and X.nbytes > memmap.LARGEST_READ
 
 
 def encoded(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], IndexArray]:
-    """Classes and codes as of ``np.unique``, with no more memory than the codes take.
+    """Return classes and codes as ``np.unique`` does, in no more memory than the codes take.
 
     >>> encoded(np.array(["b", "a", "b"]))
     (array(['a', 'b'], dtype='<U1'), array([1, 0, 1]))
@@ -140,11 +140,11 @@ def encoded(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], IndexArray]:
 
 
 def _checked_map(estimator: Any, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Refuse what scikit-learn refuses of rows in memory, block by block."""
+    """Refuse what scikit-learn refuses of arrays in memory; read X block by block."""
     owner = type(estimator).__name__
     if X.ndim != 2 or X.dtype.kind not in "biuf":
         raise ValueError(
-            f"{owner} needs X of shape (n_samples, n_features) with numbers, got a mapped file of "
+            f"{owner} needs X of shape (n_samples, n_features) with numbers, got a memory map of "
             f"shape {X.shape} and type {X.dtype}: reshape or convert it."
         )
     validate_data(estimator, X, skip_check_array=True)  # sets the number of features
@@ -152,16 +152,16 @@ def _checked_map(estimator: Any, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if block.dtype.kind == "f" and not np.isfinite(block.sum(dtype=np.float64)):
             wrong = ~np.isfinite(block)
             if wrong.any():
-                row, column = divmod(int(wrong.argmax()), X.shape[1])
+                i, feature = divmod(int(wrong.argmax()), X.shape[1])
                 raise ValueError(
-                    f"Input X contains NaN or infinity: {block[row, column]} in row {first + row}, "
-                    f"feature {column}; fill or remove such rows first."
+                    f"Input X contains NaN or infinity: {block[i, feature]} in sample {first + i}, "
+                    f"feature {feature}; fill or remove such samples first."
                 )
     return X
 
 
 def check_name(owner: str, parameter: str, name: str, allowed: tuple[str, ...]) -> None:
-    """Raise if ``name`` is not allowed, and suggest the nearest that is."""
+    """Raise if ``name`` is not allowed; suggest the closest allowed name."""
     if name in allowed:
         return
     close = get_close_matches(name.lower(), allowed, n=1, cutoff=0.3)
@@ -172,31 +172,31 @@ def check_name(owner: str, parameter: str, name: str, allowed: tuple[str, ...]) 
     )
 
 
-def dense_rows(estimator: Any, X: Any, *, reset: bool = True) -> npt.NDArray[Any]:
-    """X as every learner takes it; sparse rows are refused, their differences are dense."""
+def dense_samples(estimator: Any, X: Any, *, reset: bool = True) -> npt.NDArray[Any]:
+    """Check X and return it dense. Sparse X is refused: differences of its samples are dense."""
     _refuse_sparse(estimator, X)
     refuse_kinds(X, "X")
-    with np.errstate(over="ignore", invalid="ignore"):  # of sums, by which numbers are looked at
-        rows: npt.NDArray[Any] = validate_data(estimator, X, reset=reset, **_DENSE)
-    return rows
+    with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn checks the sum of X first
+        samples: npt.NDArray[Any] = validate_data(estimator, X, reset=reset, **_DENSE)
+    return samples
 
 
-def dense_labelled(
+def dense_labeled(
     estimator: Any, X: Any, y: Any, *, reset: bool = True, fewest: int = 2
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """X, of so many rows, and its labels as every learner takes them."""
+    """Check X, with ``fewest`` samples or more, and its labels; return both dense."""
     _refuse_sparse(estimator, X)
     refuse_kinds(X, "X")
     check_labels(estimator, y)
     more = {**_DENSE, "reset": reset, "ensure_min_samples": fewest}
     with np.errstate(over="ignore", invalid="ignore"):
-        rows, labels = validate_data(estimator, X, y, **more)
+        samples, labels = validate_data(estimator, X, y, **more)
     refuse_mixed(estimator, labels)
-    return rows, labels
+    return samples, labels
 
 
 def check_labels(estimator: Any, y: Any) -> None:
-    """Raise if there are no labels, or not for every row."""
+    """Raise if there are no labels, or if some are missing."""
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None: pass "
@@ -207,7 +207,7 @@ def check_labels(estimator: Any, y: Any) -> None:
 
 
 def refuse_mixed(estimator: Any, labels: npt.NDArray[Any]) -> None:
-    """Raise if labels are of types that cannot be put in an order together."""
+    """Raise if the labels have types that Python cannot compare with each other."""
     if labels.dtype.kind != "O":
         return
     try:
@@ -216,8 +216,8 @@ def refuse_mixed(estimator: Any, labels: npt.NDArray[Any]) -> None:
         kinds = sorted({type(label).__name__ for label in labels.tolist()})
         raise ValueError(
             f"{type(estimator).__name__} needs labels of one type, got labels of types "
-            f"{', '.join(kinds)}: make them one, e.g. by y.astype(str), and leave out rows "
-            "without a label."
+            f"{', '.join(kinds)}: make them one, e.g. by y.astype(str), and leave out "
+            "samples without a label."
         ) from problem
 
 
@@ -231,7 +231,7 @@ def _refuse_sparse(estimator: Any, X: Any) -> None:
 
 
 def check_differences(squared: float) -> None:
-    """Raise if rows differ by so little that no metric can be made of it."""
+    """Raise if samples differ by so little that float64 cannot hold a metric of them."""
     if squared < SMALLEST_VALUE**2:
         raise ValueError(
             f"Samples of X differ by {squared**0.5:.3g} only, so that fourth powers vanish in "
@@ -241,9 +241,9 @@ def check_differences(squared: float) -> None:
 
 
 def typical_squared_distance(X: npt.NDArray[Any], triplets: IndexArray) -> float:
-    """Median squared distance of anchors and negatives that differ; 0 if none do."""
-    sample = triplets[:1000]
-    far = X[sample[:, 0]].astype(np.float64) - X[sample[:, 2]]
+    """Return the median squared distance of anchors and negatives that differ; 0 if none do."""
+    first = triplets[:1000]
+    far = X[first[:, 0]].astype(np.float64) - X[first[:, 2]]
     far = far[far.any(axis=1)]
     if not len(far):
         return 0.0
@@ -253,7 +253,7 @@ def typical_squared_distance(X: npt.NDArray[Any], triplets: IndexArray) -> float
 
 
 def check_extent(X: npt.NDArray[Any], squared: float) -> None:
-    """Raise if samples lie so much farther apart than is typical that no metric can hold both."""
+    """Raise if the largest difference of a feature is too large for the typical distance."""
     if not squared:
         return
     extent = float(np.ptp(X.astype(np.float64, copy=False), axis=0).max())
@@ -266,7 +266,7 @@ def check_extent(X: npt.NDArray[Any], squared: float) -> None:
 
 
 def check_range(samples: Samples) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Raise if powers of X's values leave float64; returns the limits of each feature."""
+    """Raise if powers of X's values leave float64. Returns the limits of each feature."""
     low, high = samples.limits()
     largest = float(max(-low.min(), high.max()))
     if largest > LARGEST_VALUE:
@@ -283,7 +283,7 @@ def check_range(samples: Samples) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
 
 
 def check_magnitude(samples: Samples) -> list[str]:
-    """Raise if a metric cannot be made of X's values; returns remarks about them.
+    """Raise if no metric can be learned from X's values. Returns remarks about them.
 
     Remarks are sentences that explain a metric but need no warning.
     """
@@ -292,10 +292,10 @@ def check_magnitude(samples: Samples) -> list[str]:
     constant = np.flatnonzero(low == high)
     if len(constant) == d:
         raise ValueError(
-            f"All {n} rows of X are the same, so that there is no distance to learn: "
+            f"All {n} samples of X are the same, so that there is no distance to learn: "
             "check how X was made."
         )
-    repeated = _on_repeated(samples.take(np.arange(n))) if n <= MOST_ROWS_COMPARED else []
+    repeated = _on_repeated(samples.take(np.arange(n))) if n <= MOST_SAMPLES_COMPARED else []
     return _on_constant(constant, d) + repeated
 
 
@@ -303,21 +303,24 @@ def _on_constant(constant: IndexArray, n_features: int) -> list[str]:
     if not len(constant):
         return []
     return [
-        f"{len(constant)} of {n_features} features are constant (the first is number "
-        f"{constant[0]}): no distance depends on them, their part of the metric is as at the "
-        "start."
+        f"{len(constant)} of {n_features} features are constant (the first has index "
+        f"{constant[0]}): no distance depends on them, and their part of the metric keeps its "
+        "initial value."
     ]
 
 
 def _on_repeated(X: npt.NDArray[Any]) -> list[str]:
-    n_repeated = len(X) - len({row.tobytes() for row in X + 0.0})  # there are two zeros
+    n_repeated = len(X) - len({sample.tobytes() for sample in X + 0.0})  # -0.0 becomes 0.0
     if not n_repeated:
         return []
-    return [f"{n_repeated} of {len(X)} rows repeat another row: they are neighbours at distance 0."]
+    return [
+        f"{n_repeated} of {len(X)} samples repeat another sample: they are neighbours at distance "
+        "0."
+    ]
 
 
 def first_batch(X: npt.NDArray[Any], labels: npt.NDArray[Any] | None) -> Given:
-    """The first batch of a stream, as a fit would take it."""
+    """Return the first batch of a stream as the input of a fit."""
     if labels is None:
         return Given(MemorySamples(X), np.empty(0), X, None)
     classes, codes = np.unique(labels, return_inverse=True)
@@ -325,7 +328,7 @@ def first_batch(X: npt.NDArray[Any], labels: npt.NDArray[Any] | None) -> Given:
 
 
 def check_init(owner: str, init: object, n_features: int, *, has_labels: bool) -> None:
-    """Raise if an initial metric is none, or needs what is not there."""
+    """Raise if ``init`` is no initial metric, or needs labels that are not there."""
     if isinstance(init, str):
         check_name(owner, "init", init, ("auto", *inits.NAMES))
         if init == "within-class" and not has_labels:
@@ -350,7 +353,7 @@ def check_init(owner: str, init: object, n_features: int, *, has_labels: bool) -
 def check_labels_and_neighbors(
     estimator: Any, given: Given, n_neighbors: int | None, *, stacklevel: int
 ) -> list[str]:
-    """Raise unless triplets can be made of the classes; returns remarks."""
+    """Raise unless the classes give triplets. Returns remarks."""
     owner, sizes = type(estimator).__name__, given.samples.class_sizes
     check_classes(owner, given.classes, sizes)
     remarks = check_neighbors(owner, n_neighbors, sizes)
@@ -359,7 +362,7 @@ def check_labels_and_neighbors(
 
 
 def check_enough_triplets(owner: str, n_triplets: int | None, n_given: int) -> None:
-    """Raise if more triplets are asked for than were given."""
+    """Raise if the user asks for more triplets than they gave."""
     if n_triplets is not None and n_triplets > n_given:
         raise ValueError(
             f"{owner} was asked for n_triplets={n_triplets}, but {n_given} triplets were given: "
@@ -374,69 +377,69 @@ def check_classes(
     *,
     takes_triplets: str = "TripletSGD",
 ) -> None:
-    """Raise unless triplets can be made of classes of these sizes.
+    """Raise unless classes of these sizes give triplets.
 
-    ``takes_triplets`` is the learner to be advised where labels cannot be learned from.
+    ``takes_triplets`` is the learner that the message names for triplets without labels.
     """
     if len(classes) < 2:
         raise ValueError(
-            f"{owner} needs rows of at least 2 classes, got 1 class ({classes.tolist()[0]!r}): "
+            f"{owner} needs samples of at least 2 classes, got 1 class ({classes.tolist()[0]!r}): "
             "pass labels with more than one class, or your own triplets to "
             f"{takes_triplets}.fit_triplets."
         )
     if sizes.max() == 1:
         raise ValueError(
-            f"{owner} needs a class with at least 2 rows, but each of the {len(sizes)} rows has a "
-            "class of its own: pass labels that repeat (classes, not targets or ids)."
+            f"{owner} needs a class with at least 2 samples, but each of the {len(sizes)} samples "
+            "has a class of its own: pass labels that repeat (classes, not targets or ids)."
         )
 
 
 def warn_singletons(classes: npt.NDArray[Any], sizes: IndexArray, *, stacklevel: int) -> None:
-    """Say once which classes have one row and so are no anchors."""
+    """Warn once which classes are singletons: their samples are never anchors."""
     singletons = classes[sizes == 1]
     if len(singletons):
         some = ", ".join(repr(c) for c in singletons[:3].tolist()) + (
             ", ..." if len(singletons) > 3 else ""
         )
         warnings.warn(
-            f"{len(singletons)} of {len(classes)} classes have one row only ({some}): they have no "
-            "near row, so they serve as far rows only.",
+            f"{len(singletons)} of {len(classes)} classes have one sample only ({some}): such a "
+            "class has no positive, so its sample serves as a negative only.",
             DataWarning,
             stacklevel=stacklevel + 1,
         )
 
 
 def check_neighbors(owner: str, n_neighbors: int | None, sizes: IndexArray) -> list[str]:
-    """Raise if X has fewer rows than neighbours; returns a remark if classes have."""
-    n_rows = int(sizes.sum())
+    """Raise if X has too few samples for so many neighbours. Returns a remark on small classes."""
+    n_samples = int(sizes.sum())
     assert n_neighbors is not None  # given or resolved, in a fit from labels
-    if n_neighbors >= n_rows:
+    if n_neighbors >= n_samples:
         raise ValueError(
-            f"{owner} was asked for n_neighbors={n_neighbors} nearest rows, but X has {n_rows} "
-            f"rows, {n_rows - 1} beside the anchor: lower n_neighbors to at most {n_rows - 1}, "
-            "or pass more rows."
+            f"{owner} was asked for n_neighbors={n_neighbors} nearest samples, but X has "
+            f"{n_samples} samples, {n_samples - 1} besides the anchor: lower n_neighbors to at "
+            f"most {n_samples - 1}, or pass more samples."
         )
     n_small = np.count_nonzero(sizes <= n_neighbors)
     if not n_small:
         return []
     return [
-        f"{n_small} of {len(sizes)} classes have no more than n_neighbors={n_neighbors} rows: "
-        "near rows are drawn among all others of such a class."
+        f"{n_small} of {len(sizes)} classes have no more than n_neighbors={n_neighbors} samples: "
+        "in such a class an anchor draws its positives among all other samples."
     ]
 
 
 def check_radius(owner: str, radius: float, n_features: int, *, of: str) -> None:
     """Raise if the norm or trace of the first iterate, the identity, exceeds ``radius``."""
-    start = n_features if of == "trace" else n_features**0.5
-    if start > radius:
+    size = n_features if of == "trace" else n_features**0.5
+    if size > radius:
         raise ValueError(
-            f"{owner} starts at the identity, whose {of} {start:.4g} (for {n_features} features) "
+            f"{owner} starts at the identity, whose {of} {size:.4g} (for {n_features} features) "
             f"exceeds radius={radius:g}: raise radius above it."
         )
 
 
 def check_components(owner: str, n_components: int | None, n_features: int) -> None:
-    """Raise if more components are asked for than there are features."""
+    """Raise if the user asks for more components than X has features."""
     if n_components is not None and n_components > n_features:
         raise ValueError(
             f"{owner} was asked for n_components={n_components}, but X has {n_features} "
@@ -470,10 +473,10 @@ def check_batch(owner: str, n_triplets: int, batch_size: int) -> None:
 
 
 def check_limits(owner: str, near_distance: float, far_distance: float) -> None:
-    """Raise if no pair can be as it should be."""
+    """Raise unless near_distance is below far_distance."""
     if not near_distance < far_distance:
         raise ValueError(
             f"{owner} needs near_distance below far_distance, got near_distance="
-            f"{near_distance:.4g} and far_distance={far_distance:.4g} (those not set are taken "
+            f"{near_distance:.4g} and far_distance={far_distance:.4g} (those not set come "
             "from X): lower near_distance or raise far_distance."
         )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import blas, clock, fresh, paired, rows, shapes
+from benchmarks import blas, clock, fresh, paired, rows, shapes, startup
 from benchmarks.problem import paper_problem
 from benchmarks.rows import Column, Report, Row, read, show
 from benchmarks.solvers import ours
@@ -43,6 +44,21 @@ def test_a_process_that_fails_says_why() -> None:
         fresh.call("no such task")
     with pytest.raises(fresh.FreshProcessError, match="ended after 0 s"):
         fresh.call("two_fits", seconds=0.01)
+
+
+def test_the_first_fit_by_a_user_who_does_not_exist_says_why() -> None:
+    with pytest.raises(fresh.FreshProcessError, match=r"only root may become|not started: "):
+        fresh.first_fit(Path(sys.executable), user="no such user")
+    with pytest.raises(fresh.FreshProcessError, match="not started: "):
+        fresh.first_fit(Path("/no/such/python"))
+
+
+def test_files_on_the_disk_count_once(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    empty = startup.megabytes(tmp_path)
+    (tmp_path / "folder" / "file").write_bytes(b"x" * 3 * 2**20)
+    (tmp_path / "same").hardlink_to(tmp_path / "folder" / "file")
+    assert 3 <= startup.megabytes(tmp_path) - empty < 3.1
 
 
 @pytest.mark.parametrize("name", shapes.NAMES)

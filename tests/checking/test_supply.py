@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -55,11 +56,30 @@ def test_a_network_that_is_asked_for_would_be_noticed() -> None:
 
 
 def test_archives_hold_what_belongs_there(tmp_path: Path) -> None:
-    pytest.importorskip("hatchling", reason="needs the build backend")
-    archives = wheel.built(tmp_path)
+    pytest.importorskip("mesonpy", reason="needs the build backend")
+    if not (ROOT / ".git").exists():
+        pytest.skip("a source archive is made of what git has committed")
+    archives = wheel.built(tmp_path, optimise=False)
     assert [file.suffix for file in archives] == [".whl", ".gz"]
     for file in archives:
         assert wheel.wrong_names(file) == [], file.name
+
+
+def test_what_is_missing_or_does_not_belong_there_is_named(tmp_path: Path) -> None:
+    core = "calipers/_core"
+    kept = [name for name in wheel._expected(True) if name != f"{core}/sgd.library"]
+    names = [name.replace(".library", ".cpython-311-x86_64-linux-gnu.so") for name in kept]
+    file = tmp_path / "calipers-0.1.0-cp311-cp311-linux_x86_64.whl"
+    with zipfile.ZipFile(file, "w") as archive:
+        for name in [*names, f"{core}/sgd.pyx", f"{core}/kernels.h", f"{core}/sgd.c"]:
+            archive.writestr(name, "")
+    assert wheel.wrong_names(file) == [
+        f"{core}/sgd.pyx",
+        f"{core}/kernels.h",
+        f"{core}/sgd.c",
+        f"-{core}/sgd.library",
+        "-LICENSE",
+    ]
 
 
 def test_lowest_versions_are_those_of_every_requirement() -> None:

@@ -99,7 +99,7 @@ def test_what_fit_says(capsys: pytest.CaptureFixture[str]) -> None:
     assert output.out.startswith(learned)
     assert output.out.endswith("Metric: metric.safetensors\n")
     assert "Left out, not numbers: note ('text' in row 1).\n" in output.err
-    assert "Note: 1 of 150 rows repeat another row" in output.err
+    assert "Note: 1 of 150 samples repeat another sample" in output.err
     run("fit", "iris.csv", "--label", "species", "--json", "--quiet", *FEW)
     output = capsys.readouterr()
     assert output.err == ""
@@ -160,7 +160,7 @@ def test_mistakes_end_in_one_sentence(folder: Path, capsys: pytest.CaptureFixtur
             ["evaluate", "iris.csv", *label, "--learner", "spml", "--method", "sgd"],
             "--method is of no use to --learner spml: add --learner triplet-sgd.",
         ),
-        (["fit", "lone.csv", "--label", "b", "--quiet"], "needs rows of at least 2 classes"),
+        (["fit", "lone.csv", "--label", "b", "--quiet"], "needs samples of at least 2 classes"),
         (["evaluate", "lone.csv", "--label", "b"], "has one class only"),
         (["evaluate", "iris.csv", *label, "--quiet", "--folds", "51"], "fewer than the 51 folds"),
         (["transform", "picture.png", "iris.csv", "-o", "o.csv"], "is a PNG picture, not a metric"),

@@ -130,7 +130,7 @@ def test_singletons_are_found_over_partitions(client: Any) -> None:
     labels = Y.copy()
     labels[[50, 333]] = [20, 21]
     there = da.from_array(X, chunks=(130, 40)), da.from_array(labels, chunks=130)
-    with pytest.warns(DataWarning, match="2 of 12 classes have one row only"):
+    with pytest.warns(DataWarning, match="2 of 12 classes have one sample only"):
         same_as_in_memory(client, little("TripletSGD"), (X, labels), there)
 
 

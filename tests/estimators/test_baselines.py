@@ -84,7 +84,7 @@ def test_units_of_features_do_not_matter(learner: Any) -> None:
 @pytest.mark.parametrize("learner", [WithinClass, Discriminant])
 def test_labels_are_needed(learner: Any) -> None:
     name = learner.__name__
-    with pytest.raises(ValueError, match=f"^{name} needs rows of at least 2 classes, got 1 class"):
+    with pytest.raises(ValueError, match=f"^{name} needs samples of at least 2 classes, got 1"):
         learner().fit(X, np.zeros(len(X)))
     with pytest.raises(ValueError, match=f"^{name} requires y to be passed, but the target y is"):
         learner().fit(X, None)

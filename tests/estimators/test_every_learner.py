@@ -291,7 +291,9 @@ def test_repeated_samples_and_label_noise(name: str) -> None:
     samples, labels = np.repeat(X[:20], 2, axis=0), np.arange(40) % 2
     fitted = little(name).fit(samples, labels)
     assert np.isfinite(fitted.components_).all()
-    assert fitted.notes_ == ["20 of 40 rows repeat another row: they are neighbours at distance 0."]
+    assert fitted.notes_ == [
+        "20 of 40 samples repeat another sample: they are neighbours at distance 0."
+    ]
 
 
 @each_from_triplets
@@ -304,8 +306,8 @@ def test_constant_features_are_as_at_the_start(name: str) -> None:
     if name in ("OASIS", "LEGO", "ITML"):
         assert M[1, 1] == pytest.approx(1.0)
     assert fitted.notes_ == [
-        "1 of 4 features are constant (the first is number 1): no distance depends on them, their "
-        "part of the metric is as at the start."
+        "1 of 4 features are constant (the first has index 1): no distance depends on them, and "
+        "their part of the metric keeps its initial value."
     ]
 
 
@@ -318,8 +320,8 @@ def test_a_singleton_class_is_said_once_and_the_warning_points_at_the_call(name:
         fitted = little(name).fit(FEW, labels.astype(str))
     (told,) = [warning for warning in caught if warning.category is DataWarning]
     assert str(told.message) == (
-        "1 of 4 classes have one row only ('alone'): they have no near row, so they serve as far "
-        "rows only."
+        "1 of 4 classes have one sample only ('alone'): such a class has no positive, so its "
+        "sample serves as a negative only."
     )
     assert told.filename == __file__
     assert len(fitted.classes_) == 4
@@ -328,13 +330,14 @@ def test_a_singleton_class_is_said_once_and_the_warning_points_at_the_call(name:
 def test_notes() -> None:
     repeated = np.vstack([0.0 * FEW[:1], -0.0 * FEW[:1], FEW])  # there is but one zero
     (note,) = little("TripletSGD").fit(repeated, np.r_[FEW_LABELS[:2], FEW_LABELS]).notes_
-    assert note.startswith("1 of 32 rows repeat another row")
+    assert note.startswith("1 of 32 samples repeat another sample")
     assert little("TripletSGD", n_neighbors=10).fit(FEW, FEW_LABELS).notes_ == [
-        "3 of 3 classes have no more than n_neighbors=10 rows: near rows are drawn among all "
-        "others of such a class."
+        "3 of 3 classes have no more than n_neighbors=10 samples: in such a class an anchor "
+        "draws its positives among all other samples."
     ]
     labels = np.where(np.arange(30) < 5, np.arange(30), 100 + FEW_LABELS)
-    with pytest.warns(DataWarning, match=r"^5 of 8 classes have one row only \(0, 1, 2, \.\.\.\)"):
+    singletons = r"^5 of 8 classes have one sample only \(0, 1, 2, \.\.\.\)"
+    with pytest.warns(DataWarning, match=singletons):
         little("TripletSGD").fit(FEW, labels)
 
 

@@ -147,8 +147,8 @@ def test_small_classes_have_fewer_targets_and_it_is_said_once() -> None:
     with pytest.warns(DataWarning) as caught:
         fitted = LMNN().fit(X, labels)
     assert [str(warning.message) for warning in caught] == [
-        "1 of 4 classes have no more than n_neighbors=3 rows (7): their rows have all others of "
-        "the class as targets."
+        "1 of 4 classes have no more than n_neighbors=3 samples (7): their samples have all "
+        "others of the class as targets."
     ]
     assert caught[0].filename == __file__
     objective, _, _ = by_definition(fitted.get_mahalanobis_matrix(), X, labels)
@@ -157,7 +157,7 @@ def test_small_classes_have_fewer_targets_and_it_is_said_once() -> None:
 
 def test_singletons_are_impostors_only() -> None:
     labels = np.where(np.arange(30) < 2, 100 + np.arange(30), Y)
-    with pytest.warns(DataWarning, match=r"^2 of 5 classes have one row only \(100, 101\)"):
+    with pytest.warns(DataWarning, match=r"^2 of 5 classes have one sample only \(100, 101\)"):
         fitted = fit(X, labels)
     objective, _, _ = by_definition(fitted.get_mahalanobis_matrix(), X, labels)
     assert fitted.objective_ == pytest.approx(objective, rel=1e-9)

@@ -54,6 +54,7 @@ CHANGES: list[tuple[str | Recipe, dict[str, Any]]] = [
     ("sgd", {"init": "identity"}),
     ("sgd", {"init": "within-class"}),
     ("sgd", {"init": np.diag([1.0, 2.0, 3.0, 4.0])}),
+    ("sgd", {"max_samples": 80}),
     ("sgd", {"random_state": 1}),
     *(
         ("ha-sgd", {"method": recipes.ha_sgd(norm_bound=rule)})
@@ -99,6 +100,7 @@ def test_the_papers_setting(method: str) -> None:
         "learning_rate": 1.0,
         "smoothness": 3.0,
         "radius": 1000.0,
+        "max_samples": None,
         "random_state": 7,
     }
     assert TripletSGD.paper(method, n_triplets=5, radius=7.0).n_triplets == 5
@@ -143,7 +145,7 @@ def test_the_papers_setting_is_the_plain_algorithm(method: str) -> None:
 
 def test_all_pairs_are_the_plain_mini_sgd() -> None:
     """One round in the units of X: it does not matter that triplets share their samples."""
-    recipe = recipes.all_pairs_sgd(margin_unit="one")
+    recipe = recipes.all_pairs_sgd(margin_unit="one", clip=2.0)
     fitted = TripletSGD(
         recipe,
         init="identity",
@@ -157,10 +159,7 @@ def test_all_pairs_are_the_plain_mini_sgd() -> None:
     source = AllPairsTriplets(MemorySamples(X, Y), 3600, n_neighbors=3, rng=streams(3)[0])
     triplets = next(source.portions(3600))
     once = each_negative_once(triplets, 3)[:1000]
-    assert recipe.clip is not None
-    clip_norm = recipe.clip * float(
-        np.median(np.linalg.norm(X[once[:, 0]] - X[once[:, 2]], axis=1))
-    )
+    clip_norm = 2.0 * float(np.median(np.linalg.norm(X[once[:, 0]] - X[once[:, 2]], axis=1)))
     run = plain_walk(
         X,
         triplets,
@@ -315,7 +314,7 @@ def test_the_ball_is_measured_in_the_units_of_the_samples(init: str, factor: flo
     np.testing.assert_allclose(factor * scaled.components_, tight.components_, rtol=1e-6, atol=1e-9)
 
 
-def test_outliers_do_not_spoil_the_rest() -> None:
+def test_clipped_outliers_do_not_spoil_the_rest() -> None:
     """Every twentieth sample is far from all others; anchors' differences are clipped."""
 
     def long_tailed(seed: int) -> tuple[FloatArray, npt.NDArray[Any], npt.NDArray[np.bool_]]:
@@ -328,11 +327,12 @@ def test_outliers_do_not_spoil_the_rest() -> None:
         return samples * lengths[:, None], y, is_far
 
     (samples, y, _), (other, labels, is_far) = long_tailed(2), long_tailed(102)
-    model = TripletSGD(init="identity", random_state=0).fit(samples, y)
+    clipped = recipes.all_pairs_sgd(clip=2.0)
+    model = TripletSGD(clipped, init="identity", random_state=0).fit(samples, y)
     held_out = model.transform(other[~is_far])
     assert knn_error(model.transform(samples), y, held_out, labels[~is_far]) < 0.2
     heaps = np.repeat(np.arange(4.0), 30)[:, None]  # negatives that are the anchors
-    fitted = TripletSGD(random_state=0).fit(heaps, np.arange(120) % 2)
+    fitted = TripletSGD(clipped, random_state=0).fit(heaps, np.arange(120) % 2)
     assert np.isfinite(fitted.components_).all()
 
 

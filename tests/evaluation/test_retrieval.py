@@ -139,8 +139,8 @@ def test_memory_is_bounded_by_the_block() -> None:
         ({"labels": [0, 1, 0], "k": 3}, "k must be between 1 and the 2 documents, got 3"),
         ({"pairs": [[0, 3]], "k": 1}, "pairs[0] = (0, 3) points past the 3 queries or 3 documents"),
         ({"pairs": [[-1, 0]], "k": 1}, "pairs[0] = (-1, 0) points past"),
-        ({"pairs": [[0.5, 1]], "k": 1}, "pairs must be whole numbers of shape (n_pairs, 2)"),
-        ({"pairs": [0, 1], "k": 1}, "pairs must be whole numbers of shape (n_pairs, 2)"),
+        ({"pairs": [[0.5, 1]], "k": 1}, "pairs must be integers of shape (n_pairs, 2)"),
+        ({"pairs": [0, 1], "k": 1}, "pairs must be integers of shape (n_pairs, 2)"),
     ],
     ids=str,
 )

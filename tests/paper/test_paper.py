@@ -161,7 +161,7 @@ def test_what_learners_warn_of_is_a_note() -> None:
     labels = data.y_train.copy()
     labels[0] = 7  # alone in its class
     row = measure(SYSTEMS["lmnn"], replace(data, y_train=labels), None, seed=0)
-    assert any("one row only" in note for note in row["notes"]), row["notes"]
+    assert any("one sample only" in note for note in row["notes"]), row["notes"]
 
 
 def test_weights_of_steps_grow_with_the_work() -> None:

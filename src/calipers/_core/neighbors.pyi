@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
 
-ProductArray = npt.NDArray[np.floating[Any]]
+_ProductArray = npt.NDArray[np.floating[Any]]
 
 class Lists:
     squared_distances: FloatArray
@@ -20,10 +20,10 @@ class Frame:
 
 def set_limits(lists: Lists, squared_norms: FloatArray, frame: Frame) -> None: ...
 def offer(
-    products: ProductArray,
+    products: _ProductArray,
     first: int,
     anchors: tuple[FloatArray, IndexArray, FloatArray, IndexArray, IndexArray],
-    tile: tuple[FloatArray, IndexArray, ProductArray],
+    tile: tuple[FloatArray, IndexArray, _ProductArray],
     same: Lists,
     other: Lists,
     frame: Frame,

@@ -186,3 +186,26 @@ def gathered(
     local = examples.copy()
     local[:, :n_columns] = places.reshape(len(examples), n_columns)
     return samples.take(indices), local
+
+
+def thinned(samples: Samples, most: int | None) -> Samples:
+    """About so many labelled samples at most, in memory; all of them if there are no more.
+
+    Of each class the same share is kept, evenly spaced, but at least two samples.
+
+    >>> samples = MemorySamples(np.arange(8.0)[:, None], np.array([0, 0, 0, 0, 0, 0, 1, 1]))
+    >>> thinned(samples, 5).take(np.arange(6)).ravel()
+    array([0., 1., 3., 5., 6., 7.])
+    """
+    n = samples.shape[0]
+    if most is None or n <= most:
+        return samples
+    labels = samples.labels_of(np.arange(n))
+    by_class = np.argsort(labels, kind="stable")
+    starts = np.cumsum(samples.class_sizes) - samples.class_sizes
+    kept = []
+    for start, size in zip(starts.tolist(), samples.class_sizes.tolist(), strict=True):
+        n_kept = min(size, max(2, -(-size * most // n)))
+        kept.append(by_class[start + np.linspace(0, size - 1, n_kept).astype(np.intp)])
+    indices = np.sort(np.concatenate(kept))
+    return MemorySamples(samples.take(indices), labels[indices])

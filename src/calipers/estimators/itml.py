@@ -25,62 +25,62 @@ class ITML(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignor
     """Information-theoretic metric learning: the metric nearest to the Euclidean one.
 
     Implements Davis, Kulis, Jain, Sra and Dhillon, "Information-Theoretic Metric Learning"
-    (2007): of the metrics under which pairs that should be near are within `near_distance`,
-    and pairs that should be far at least `far_distance` apart, the one with the least LogDet
-    divergence from the identity, where limits may be missed at a price::
+    (2007). Pairs that should be near should be within `near_distance`, and pairs that should be
+    far at least `far_distance` apart. Of the metrics that meet these limits, ITML finds the one
+    with the least LogDet divergence from the identity. A pair may miss its limit at a cost::
 
-        min  D_ld(M, I) + slack_weight D_ld(diag(limits), diag(limits at the start))
+        min  D_ld(M, I) + slack_weight D_ld(diag(limits), diag(initial limits))
 
-    by projecting onto one pair's constraint after the other, over and over.
+    ITML projects onto the constraint of one pair after the other, over and over.
 
     Parameters
     ----------
     n_triplets : int, default=1_000
-        Triplets to draw; of each, the anchor and its near row should be near, the anchor and
-        its far row far.
+        Triplets to draw. Each gives two pairs: anchor and positive should be near, anchor and
+        negative far.
     slack_weight : float, default=1.0
-        Price of missing a limit (gamma): the larger, the closer the pairs are held to it.
+        Cost of missing a limit (gamma); the larger it is, the less pairs miss their limits.
     near_distance : float or None, default=None
-        Largest distance of rows that should be near (the square root of u); None: the
-        distance that 5 % of random pairs of rows that differ do not exceed.
+        Largest distance of pairs that should be near (the square root of u). None: the 5th
+        percentile of the distances between random samples that differ.
     far_distance : float or None, default=None
-        Least distance of rows that should be far (the square root of l); None: the distance
-        that 95 % of them do not exceed.
+        Smallest distance of pairs that should be far (the square root of l). None: the 95th
+        percentile.
     max_iter : int, default=5000
-        Most passes over all pairs; a ConvergenceWarning says if they did not suffice.
+        Most passes over all pairs; a ConvergenceWarning says if they were too few.
     tol : float, default=1e-3
         Stop once a pass changes the dual variables by less than this share of their size.
     n_neighbors : int, default=1
-        Nearest positives and negatives of an anchor that triplets are drawn from.
+        Triplets take the positive and the negative among so many nearest of an anchor.
     n_components : int or None, default=None
-        Rows of ``components_``; None keeps as many as there are features.
+        Rows of ``components_``. None: as many as features.
     random_state : int, RandomState instance or None, default=None
-        Seeds the drawing of triplets, and of the pairs that tell near from far.
+        Seeds the drawing of triplets, and of the pairs that set the limits.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         L with M = L'L, rows by falling variance of the training samples.
     near_distance_, far_distance_ : float
-        The distances that pairs were held to.
+        The limits that pairs should meet.
     n_updates_ : int
         Projections that changed M.
     n_iter_ : int
         Passes over all pairs.
     converged_ : bool
-        Whether the passes ended by `tol`.
+        Whether a pass met `tol`.
     change_curve_ : ndarray of shape (n_iter,)
-        Change of the dual variables in each pass, as a share of their size: what `tol` is
-        compared with.
+        Change of the dual variables in each pass, as a share of their size. ITML
+        compares it with `tol`.
     loss_curve_ : ndarray of shape (n_iter,)
-        Mean share of its limit by which a pair's squared distance missed it, in each pass,
-        0 for pairs as they should be.
+        Mean over pairs, in each pass, of how much a squared distance misses its limit, as a
+        share of the limit; 0 for pairs within their limits.
     update_curve_ : ndarray of shape (n_iter,)
         Updates up to the end of each pass.
     mining_seconds_, solve_seconds_ : float
-        Time to make the triplets, and to learn from them.
+        Time to draw the triplets, and to learn from them.
     notes_ : list of str
-        Sentences about the data that are worth knowing but are no cause for a warning.
+        Remarks about the data that explain the metric but need no warning.
     classes_ : ndarray of shape (n_classes,)
         Labels seen by `fit`.
     n_features_in_ : int
@@ -138,7 +138,7 @@ class ITML(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignor
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, *, client: Any = None) -> Self:
-        """Learn from labels: triplets are made of nearest neighbours.
+        """Learn from labels: draw triplets among nearest neighbours.
 
         Parameters
         ----------
@@ -147,7 +147,7 @@ class ITML(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignor
         y : array-like or Dask collection of shape (n_samples,)
             Class of each sample; numbers or strings.
         client : distributed.Client, optional
-            Of the cluster, for Dask collections; else the current one, else a local cluster.
+            Client for Dask collections. By default the current one, or a local cluster.
 
         Returns
         -------
@@ -171,7 +171,7 @@ class ITML(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignor
         triplets : array-like of shape (n_triplets, 3)
             Indices (anchor, positive, negative): the anchor should be closer to the positive.
         client : distributed.Client, optional
-            Of the cluster, for Dask collections; else the current one, else a local cluster.
+            Client for Dask collections. By default the current one, or a local cluster.
 
         Returns
         -------
@@ -198,7 +198,7 @@ class ITML(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignor
         y : array-like of shape (n_pairs,)
             +1 for pairs that should be near, -1 for pairs that should be far.
         client : distributed.Client, optional
-            Of the cluster, for Dask collections; else the current one, else a local cluster.
+            Client for Dask collections. By default the current one, or a local cluster.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""LEGO: an online learner from pairs, whose steps keep the metric positive definite."""
+"""LEGO: an online learner on pairs whose steps keep the metric positive definite."""
 
 from __future__ import annotations
 
@@ -21,58 +21,59 @@ from calipers.validation import Given, given_labeled, given_unlabeled
 
 
 class LEGO(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
-    """LogDet exact gradient online: pairs too far apart, or too close, move the metric.
+    """LogDet exact gradient online: pairs that miss their limit change the metric.
 
     Implements Jain, Kulis, Dhillon and Grauman, "Online Metric Learning and Fast Similarity
-    Search" (2008): a pair with difference z that should be near but is farther apart than
-    `near_distance`, or should be far but is closer than `far_distance`, changes M to::
+    Search" (2008). A pair with difference z misses its limit if it should be near but is farther
+    apart than `near_distance`, or should be far but is closer than `far_distance`. It changes
+    M to::
 
         argmin_A  D_ld(A, M) + learning_rate / 2 (z'Az - target)^2
 
-    with D_ld the LogDet divergence. Pairs that are as they should be change nothing. M stays
-    positive definite for any step size, so nothing is projected.
+    with D_ld the LogDet divergence. Pairs within their limits change nothing. M stays positive
+    definite for any step size, so LEGO needs no projection.
 
     Parameters
     ----------
     n_triplets : int, default=100_000
-        Triplets to draw; of each, the anchor and its near row should be near, the anchor and
-        its far row far.
+        Triplets to draw. Each gives two pairs: anchor and positive should be near, anchor and
+        negative far.
     learning_rate : float, default=1.0
         Step size (eta).
     near_distance : float or None, default=None
-        Largest distance of rows that should be near (the square root of u); None: the
-        distance that 5 % of random pairs of rows that differ do not exceed.
+        Largest distance of pairs that should be near (the square root of u). None: the 5th
+        percentile of the distances between random samples that differ.
     far_distance : float or None, default=None
-        Least distance of rows that should be far (the square root of l); None: the distance
-        that 95 % of them do not exceed.
+        Smallest distance of pairs that should be far (the square root of l). None: the 95th
+        percentile.
     n_neighbors : int, default=1
-        Nearest positives and negatives of an anchor that triplets are drawn from.
+        Triplets take the positive and the negative among so many nearest of an anchor.
     n_components : int or None, default=None
-        Rows of ``components_``; None keeps as many as there are features.
+        Rows of ``components_``. None: as many as features.
     random_state : int, RandomState instance or None, default=None
-        Seeds the drawing of triplets, and of the pairs that tell near from far.
+        Seeds the drawing of triplets, and of the pairs that set the limits.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         L with M = L'L, rows by falling variance of the training samples.
     near_distance_, far_distance_ : float
-        The distances that pairs were held to.
+        The limits that pairs should meet.
     n_updates_ : int
         Pairs that changed M.
     n_iter_ : int
         Pairs seen.
     loss_curve_ : ndarray of shape (n_points,)
-        Mean of half the squared difference between a pair's squared distance and its target,
-        0 for pairs as they should be, over the pairs met since the point before.
+        Mean loss of the pairs since the point before: half the squared difference between a
+        pair's squared distance and its target, 0 for pairs within their limits.
     update_curve_ : ndarray of shape (n_points,)
         Updates up to each point.
     pair_curve_ : ndarray of shape (n_points,)
         Pairs seen up to each point.
     mining_seconds_, solve_seconds_ : float
-        Time to make the triplets, and to learn from them.
+        Time to draw the triplets, and to learn from them.
     notes_ : list of str
-        Sentences about the data that are worth knowing but are no cause for a warning.
+        Remarks about the data that explain the metric but need no warning.
     classes_ : ndarray of shape (n_classes,)
         Labels seen by `fit`.
     n_features_in_ : int
@@ -82,8 +83,8 @@ class LEGO(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignor
 
     Notes
     -----
-    A step is the shorter the smaller squared distances are: of rows that differ by much less
-    than 1 nothing is learned. Scale them, or raise `learning_rate`.
+    Smaller squared distances make shorter steps: from samples that differ by much less than 1
+    LEGO learns almost nothing. Scale X, or raise `learning_rate`.
 
     Examples
     --------
@@ -96,7 +97,7 @@ class LEGO(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignor
     >>> bool(model.fit(X, y).score(X, y) > 0.9)
     True
 
-    Pairs of one's own, +1 for near and -1 for far:
+    Learn from your own pairs, +1 for near and -1 for far:
 
     >>> metric = LEGO(near_distance=0.5, far_distance=2.0).fit_pairs(X, [[0, 1], [0, 99]], [1, -1])
     >>> metric.n_iter_
@@ -135,7 +136,7 @@ class LEGO(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignor
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, *, client: Any = None) -> Self:
-        """Learn from labels: triplets are made of nearest neighbours.
+        """Learn from labels: draw triplets among nearest neighbours.
 
         Parameters
         ----------
@@ -144,7 +145,7 @@ class LEGO(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignor
         y : array-like or Dask collection of shape (n_samples,)
             Class of each sample; numbers or strings.
         client : distributed.Client, optional
-            Of the cluster, for Dask collections; else the current one, else a local cluster.
+            Client for Dask collections. By default the current one, or a local cluster.
 
         Returns
         -------
@@ -168,7 +169,7 @@ class LEGO(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignor
         triplets : array-like of shape (n_triplets, 3)
             Indices (anchor, positive, negative): the anchor should be closer to the positive.
         client : distributed.Client, optional
-            Of the cluster, for Dask collections; else the current one, else a local cluster.
+            Client for Dask collections. By default the current one, or a local cluster.
 
         Returns
         -------
@@ -195,7 +196,7 @@ class LEGO(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignor
         y : array-like of shape (n_pairs,)
             +1 for pairs that should be near, -1 for pairs that should be far.
         client : distributed.Client, optional
-            Of the cluster, for Dask collections; else the current one, else a local cluster.
+            Client for Dask collections. By default the current one, or a local cluster.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""LMNN: the batch method that the paper compares with."""
+"""LMNN: large margin nearest neighbours, a batch method."""
 
 from __future__ import annotations
 
@@ -31,31 +31,31 @@ class LMNN(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
     """Large margin nearest neighbours: pull targets near, push impostors away.
 
     Implements Weinberger and Saul, "Distance Metric Learning for Large Margin Nearest
-    Neighbor Classification" (2009): minimises, over positive semi-definite M and with T(i)
-    the `n_neighbors` nearest rows of i's class in the Euclidean distance::
+    Neighbor Classification" (2009). With T(i) the `n_neighbors` nearest samples of i's class in
+    the Euclidean distance, LMNN minimises over positive semi-definite M::
 
         (1 - mu) sum_{i, j in T(i)} d_M(i, j)^2
             + mu sum_{i, j in T(i)} sum_{l of another class} [1 + d_M(i, j)^2 - d_M(i, l)^2]_+
 
-    Every value of the objective is exact: each counts all impostors. It is minimised over L
-    with M = L'L, by L-BFGS, in coordinates in which the pull is round. Projected gradients in
-    M with the customary rule for the step (longer by 1 % after a fall, else halved) end at the
+    Every value of the objective is exact: it counts all impostors. L-BFGS minimises it over L
+    with M = L'L, in coordinates in which the pull is close to the identity. Projected gradient
+    descent in M with the usual step rule (1 % longer after a decrease, else halved) ends at the
     same or a higher value, after many times the iterations.
 
     Parameters
     ----------
     n_neighbors : int, default=3
-        Targets of each row (k); a class with fewer other rows has fewer.
+        Targets of each sample (k); a sample has fewer if its class has fewer others.
     push_weight : float, default=0.5
         Weight of the push (mu), above 0 and at most 1.
     max_iter : int, default=1000
-        Most iterations; a ConvergenceWarning says if they did not suffice.
+        Most iterations; a ConvergenceWarning says if they were too few.
     tol : float, default=1e-5
         Stop once an iteration lowers the objective by less than this share of it, on
         average over five.
     n_components : int or None, default=None
-        Samples of ``components_``; None keeps as many as there are features. Fewer are those
-        of the largest eigenvalues of M; they are not learned for their number.
+        Rows of ``components_``. None: as many as features. LMNN learns the full M and then
+        keeps the directions with the largest variance of the training samples.
 
     Attributes
     ----------
@@ -64,17 +64,17 @@ class LMNN(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
     objective_ : float
         The objective at M.
     objective_curve_ : ndarray of shape (n_updates + 1,)
-        The objective at the start, a multiple of the identity, and after every step.
+        The objective at the initial M, a multiple of the identity, and after every step.
     n_iter_, n_updates_ : int
         Steps; each lowers the objective.
     n_active_ : int
         Triplets with a hinge above 0 at M.
     converged_ : bool
-        Whether the steps ended by `tol`.
+        Whether the steps met `tol`.
     mining_seconds_, solve_seconds_ : float
         Time to find the targets, and to learn from them.
     notes_ : list of str
-        Sentences about the data that are worth knowing but are no cause for a warning.
+        Remarks about the data that explain the metric but need no warning.
     classes_ : ndarray of shape (n_classes,)
         Labels seen by `fit`.
     n_features_in_ : int
@@ -84,9 +84,9 @@ class LMNN(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
 
     Notes
     -----
-    The margin is 1 in the units of X squared: features that are small numbers make M a
-    large matrix, but k-NN does not depend on that. The objective is convex in M, so neither
-    the start nor the path matters.
+    The margin is 1 in the units of X squared: features with small values give an M with large
+    entries, but k-NN does not depend on the scale of M. The objective is convex in M, so the
+    initial M does not matter.
 
     Examples
     --------
@@ -131,11 +131,11 @@ class LMNN(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like or Dask collection of shape (n_samples, n_features)
-            Samples; all of them are brought into memory.
+            Samples; LMNN reads all of them into memory.
         y : array-like or Dask collection of shape (n_samples,)
             Class of each sample; numbers or strings.
         client : distributed.Client, optional
-            Of the cluster, for Dask collections; else the current one, else a local cluster.
+            Client for Dask collections. By default the current one, or a local cluster.
 
         Returns
         -------
@@ -168,7 +168,7 @@ class LMNN(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
     def _learn(
         self, solver: LargeMarginSolver, samples: MemorySamples, y: npt.NDArray[Any]
     ) -> None:
-        """Descend step by step."""
+        """Run the solver and set the fitted attributes."""
         whole = Coordinates(LinearMap())
 
         def learned(solver: LargeMarginSolver) -> dict[str, Any]:
@@ -198,14 +198,14 @@ class LMNN(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
 
 
 def _warn_small(n_neighbors: int, classes: npt.NDArray[Any], labels: IndexArray) -> None:
-    """Say once how many classes have fewer targets than asked for."""
+    """Warn once how many classes have fewer than ``n_neighbors`` targets."""
     sizes = np.bincount(labels)
     small = classes[(sizes > 1) & (sizes <= n_neighbors)]
     if len(small):
         some = ", ".join(map(repr, small[:3].tolist())) + (", ..." if len(small) > 3 else "")
         warnings.warn(
             f"{len(small)} of {len(classes)} classes have no more than n_neighbors={n_neighbors} "
-            f"rows ({some}): their rows have all others of the class as targets.",
+            f"samples ({some}): their samples have all others of the class as targets.",
             validation.DataWarning,
             stacklevel=5,  # past fit and scikit-learn's two wrappers of it
         )

@@ -24,10 +24,10 @@ class OASIS(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: igno
     """Learn a similarity ``p'Wq`` from triplets, online, and a metric from the similarity.
 
     Implements Chechik, Sharma, Shalit and Bengio, "Large Scale Online Learning of Image
-    Similarity Through Ranking" (2010): for each triplet (p, p+, p-) in turn the smallest
-    change of W, from the identity, that makes ``p'Wp+`` exceed ``p'Wp-`` by 1, but none
-    longer than `aggressiveness` allows. W is neither symmetric nor positive. The metric is
-    the nearest one there is to W: ``(W + W') / 2`` without its negative eigenvalues.
+    Similarity Through Ranking" (2010). W starts as the identity. Each triplet (p, p+, p-) in
+    turn makes the smallest change of W after which ``p'Wp+`` exceeds ``p'Wp-`` by 1, clipped at
+    `aggressiveness`. W is neither symmetric nor positive. The metric is the one nearest to W:
+    ``(W + W') / 2`` without its negative eigenvalues.
 
     Parameters
     ----------
@@ -36,9 +36,9 @@ class OASIS(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: igno
     aggressiveness : float, default=0.1
         Largest multiple of ``p (p+ - p-)'`` that one triplet may add to W (C).
     n_neighbors : int, default=1
-        Nearest positives and negatives of an anchor that triplets are drawn from.
+        Triplets take the positive and the negative among so many nearest of an anchor.
     n_components : int or None, default=None
-        Rows of ``components_``; None keeps as many as there are features.
+        Rows of ``components_``. None: as many as features.
     random_state : int, RandomState instance or None, default=None
         Seeds the drawing of triplets.
 
@@ -53,16 +53,16 @@ class OASIS(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: igno
     n_iter_ : int
         Triplets seen.
     loss_curve_ : ndarray of shape (n_points,)
-        Mean loss ``max(0, 1 - p'Wp+ + p'Wp-)`` of the triplets met since the point before,
-        each at its W.
+        Mean loss ``max(0, 1 - p'Wp+ + p'Wp-)`` of the triplets since the point before, each
+        evaluated before its update.
     update_curve_ : ndarray of shape (n_points,)
         Updates up to each point.
     triplet_curve_ : ndarray of shape (n_points,)
         Triplets seen up to each point.
     mining_seconds_, solve_seconds_ : float
-        Time to make the triplets, and to learn from them.
+        Time to draw the triplets, and to learn from them.
     notes_ : list of str
-        Sentences about the data that are worth knowing but are no cause for a warning.
+        Remarks about the data that explain the metric but need no warning.
     classes_ : ndarray of shape (n_classes,)
         Labels seen by `fit`.
     n_features_in_ : int
@@ -72,9 +72,9 @@ class OASIS(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: igno
 
     Notes
     -----
-    An inner product depends on the origin and the scale of X: shifted rows give another W.
-    For nearest neighbours use the metric (``transform``); the similarity itself is meant for
-    ranking rows of equal length.
+    An inner product depends on the origin and the scale of X: shifted samples give another W.
+    For nearest neighbours use the metric (``transform``). Use the similarity to rank samples
+    of equal norm.
 
     Examples
     --------
@@ -112,25 +112,25 @@ class OASIS(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: igno
         self.random_state = random_state
 
     def pair_score(self, pairs: npt.ArrayLike) -> FloatArray:
-        """Learned similarity within each pair: ``p'Wq``, which may differ from ``q'Wp``.
+        """Return the learned similarity ``p'Wq`` within each pair; it may differ from ``q'Wp``.
 
         Parameters
         ----------
         pairs : array-like of shape (n_pairs, 2, n_features)
-            Pairs of rows (p, q).
+            Pairs of samples (p, q).
 
         Returns
         -------
         ndarray of shape (n_pairs,)
-            Similarities, higher for rows that are more alike.
+            Similarities, higher for samples that are more alike.
         """
-        rows = self._check_pairs(pairs)
-        return np.asarray(np.einsum("ni,ni->n", rows[:, 0] @ self.similarity_, rows[:, 1]))
+        samples = self._check_pairs(pairs)
+        return np.asarray(np.einsum("ni,ni->n", samples[:, 0] @ self.similarity_, samples[:, 1]))
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, *, client: Any = None) -> Self:
-        """Learn from labels: triplets are made of nearest neighbours.
+        """Learn from labels: draw triplets among nearest neighbours.
 
         Parameters
         ----------
@@ -139,7 +139,7 @@ class OASIS(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: igno
         y : array-like or Dask collection of shape (n_samples,)
             Class of each sample; numbers or strings.
         client : distributed.Client, optional
-            Of the cluster, for Dask collections; else the current one, else a local cluster.
+            Client for Dask collections. By default the current one, or a local cluster.
 
         Returns
         -------
@@ -163,7 +163,7 @@ class OASIS(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: igno
         triplets : array-like of shape (n_triplets, 3)
             Indices (anchor, positive, negative): the anchor should be closer to the positive.
         client : distributed.Client, optional
-            Of the cluster, for Dask collections; else the current one, else a local cluster.
+            Client for Dask collections. By default the current one, or a local cluster.
 
         Returns
         -------

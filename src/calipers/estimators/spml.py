@@ -1,4 +1,4 @@
-"""SPML: the solver's loop with a hinge, a ridge and steps that grow shorter."""
+"""SPML: the SGD solver with a hinge loss, a ridge and a decaying step size."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ from calipers.validation import Given, given_labeled, given_unlabeled
 class SPML(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
     r"""Structure preserving metric learning, by projected steps of length 1 / (lambda t).
 
-    Implements Shaw, Huang and Jebara, "Learning a Distance Metric from a Network" (2011), as
-    the paper compares with it, on triplets: minimises over positive semi-definite M
+    Implements Shaw, Huang and Jebara, "Learning a Distance Metric from a Network" (2011) on
+    triplets, as the paper of TripletSGD does for its comparison. It minimises over positive
+    semi-definite M
 
     .. math:: \tfrac\lambda2 \|M\|_F^2 + \tfrac1N \sum \max(0, m + d_M^2(a, b) - d_M^2(a, c)).
 
@@ -35,18 +36,18 @@ class SPML(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignor
     Parameters
     ----------
     n_triplets : int, default=100_000
-        Triplets to draw. Whole batches are used; a rest is left out.
+        Triplets to draw. SPML uses whole batches and leaves out the rest.
     batch_size : int, default=10
         Triplets in a batch.
     ridge : float, default=1e-10
-        Weight of the squared norm of M (lambda). As small as the default, by which the
-        authors' program starts, it makes M large and the margin of no account.
+        Weight of the squared norm of M (lambda). The default is that of the authors' program.
+        With so small a value M is large, and the margin has no effect.
     margin : float, default=0.01
-        How much farther the far row should be (m), in squared distances of X times M.
+        How much farther the negative should be than the positive (m), in squared distances.
     n_neighbors : int, default=1
-        Nearest positives and negatives of an anchor that triplets are drawn from.
+        Triplets take the positive and the negative among so many nearest of an anchor.
     n_components : int or None, default=None
-        Rows of ``components_``; None keeps as many as there are features.
+        Rows of ``components_``. None: as many as features.
     random_state : int, RandomState instance or None, default=None
         Seeds the drawing of triplets.
 
@@ -58,17 +59,17 @@ class SPML(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignor
     n_updates_, n_iter_ : int
         Batches seen, each of which is an update.
     n_projections_ : int
-        Updates that left the positive semi-definite cone, so that eigenvalues were cut.
+        Updates that left the positive semi-definite cone, so that P set eigenvalues to 0.
     loss_curve_ : ndarray of shape (n_points,)
-        Mean hinge of the triplets met since the point before, each at its iterate.
+        Mean hinge loss of the triplets since the point before, each at its iterate.
     update_curve_ : ndarray of shape (n_points,)
         Updates up to each point.
     triplet_curve_ : ndarray of shape (n_points,)
         Triplets seen up to each point.
     mining_seconds_, solve_seconds_ : float
-        Time to make the triplets, and to learn from them.
+        Time to draw the triplets, and to learn from them.
     notes_ : list of str
-        Sentences about the data that are worth knowing but are no cause for a warning.
+        Remarks about the data that explain the metric but need no warning.
     classes_ : ndarray of shape (n_classes,)
         Labels seen by `fit`.
     n_features_in_ : int
@@ -120,7 +121,7 @@ class SPML(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignor
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, *, client: Any = None) -> Self:
-        """Learn from labels: triplets are made of nearest neighbours.
+        """Learn from labels: draw triplets among nearest neighbours.
 
         Parameters
         ----------
@@ -129,7 +130,7 @@ class SPML(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignor
         y : array-like or Dask collection of shape (n_samples,)
             Class of each sample; numbers or strings.
         client : distributed.Client, optional
-            Of the cluster, for Dask collections; else the current one, else a local cluster.
+            Client for Dask collections. By default the current one, or a local cluster.
 
         Returns
         -------
@@ -153,7 +154,7 @@ class SPML(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignor
         triplets : array-like of shape (n_triplets, 3)
             Indices (anchor, positive, negative): the anchor should be closer to the positive.
         client : distributed.Client, optional
-            Of the cluster, for Dask collections; else the current one, else a local cluster.
+            Client for Dask collections. By default the current one, or a local cluster.
 
         Returns
         -------
@@ -165,7 +166,7 @@ class SPML(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignor
             return self._learn(given, examples)
 
     def _learn(self, given: Given, examples: Examples) -> Self:
-        """Run the solver's loop with a hinge, a ridge, and the sum over violated triplets."""
+        """Run the SGD solver with a hinge loss, a ridge, and the sum over violated triplets."""
         source, (accept_rng, pick_rng) = examples.source, examples.rngs
         validation.check_batch(type(self).__name__, len(source), self.batch_size)
         X, first = given.samples.local(next(source.portions(1000)), n_columns=3)

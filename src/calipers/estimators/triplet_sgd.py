@@ -18,7 +18,7 @@ from calipers import validation
 from calipers.arrays import FloatArray
 from calipers.checkpoint import Checkpointed
 from calipers.coordinates import Coordinates
-from calipers.data.samples import MemorySamples
+from calipers.data.samples import MemorySamples, thinned
 from calipers.metric import MahalanobisMixin
 from calipers.plan import Plan, plan_for_labels, plan_for_stream, plan_for_triplets
 from calipers.recipes import PAPER_METHODS, RECIPES, Recipe, recipe_of
@@ -65,6 +65,8 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
         L of the loss ``log(1 + exp(-L * (margin - 1))) / L``.
     radius : float, default=1000.0
         Largest Frobenius norm of M, in units of the margin.
+    max_samples : int or None, default=None
+        Labelled samples that are learned from at most, evenly spaced. None: all.
     random_state : int, RandomState instance or None, default=None
         Seeds the drawing of triplets and the sampling of updates.
 
@@ -110,6 +112,7 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
         "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
         "smoothness": [Interval(Real, 0, None, closed="neither")],
         "radius": [Interval(Real, 0, None, closed="neither")],
+        "max_samples": [Interval(Integral, 2, None, closed="left"), None],
         "random_state": ["random_state"],
     }
     _stream: TripletStream | None = None
@@ -128,6 +131,7 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
         learning_rate: float | None = None,
         smoothness: float = 3.0,
         radius: float = 1000.0,
+        max_samples: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.method = method
@@ -140,6 +144,7 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
         self.learning_rate = learning_rate
         self.smoothness = smoothness
         self.radius = radius
+        self.max_samples = max_samples
         self.random_state = random_state
 
     @classmethod
@@ -170,6 +175,7 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
             "learning_rate": 1.0,
             "smoothness": 3.0,
             "radius": 1000.0,
+            "max_samples": None,
         }
         return cls(**{**literal, **settings})
 
@@ -196,8 +202,9 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
         with given_labeled(self, X, y, client=client) as given:
             recipe = self._check(given)
             self.notes_ = validation.check_magnitude(given.samples)
-            plan = plan_for_labels(given.samples.shape, recipe, self)
             self.classes_ = given.classes
+            given = given._replace(samples=thinned(given.samples, self.max_samples))
+            plan = plan_for_labels(given.samples.shape, recipe, self)
             self.notes_ += validation.check_labels_and_neighbors(
                 self, given, plan.n_neighbors, stacklevel=4
             )  # past fit and scikit-learn's two wrappers of it
@@ -257,7 +264,7 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
         """
         started = perf_counter()
         is_first = self._stream is None
-        dense, labels = validation.dense_labelled(self, X, y, reset=is_first, fewest=1)
+        dense, labels = validation.dense_labeled(self, X, y, reset=is_first, fewest=1)
         validation.check_range(MemorySamples(dense))
         stream = self._begun_stream(dense, labels)
         self.classes_ = stream.add_labelled(dense, labels)
@@ -284,7 +291,7 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
             The estimator, with the metric so far.
         """
         started = perf_counter()
-        dense = validation.dense_rows(self, X, reset=self._stream is None)
+        dense = validation.dense_samples(self, X, reset=self._stream is None)
         validation.check_range(MemorySamples(dense))
         checked = check_triplets(triplets, len(dense))
         stream = self._begun_stream(dense, None)

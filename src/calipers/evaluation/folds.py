@@ -1,4 +1,4 @@
-"""Folds of cross-validation: which part of the data is held out together with each sample."""
+"""Folds of cross-validation: the fold in which each sample is held out."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The exact nearest training samples of test samples, by the search that makes triplets.
+"""The exact nearest training samples of test samples, by the search that mines triplets.
 
-Training and test samples are searched together, as two classes, so that the nearest samples "of
-the other class" of a test sample are training samples.
+The search takes training and test samples as two classes, so the nearest samples "of the other
+class" of a test sample are training samples.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def nearest_samples(
     Returns
     -------
     ndarray of shape (n_test, n_neighbors)
-        Indices of X_train, ordered by (Euclidean distance, index); squared differences are
-        added up in float64 from the first feature to the last.
+        Indices of X_train, ordered by (Euclidean distance, index). The search sums squared
+        differences in float64 from the first feature to the last.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def nearest_samples(
 
 
 def finite_samples(values: npt.ArrayLike, name: str) -> FloatArray:
-    """Return samples as float64; raise if they are not a table of finite numbers."""
+    """Return samples as float64; raise if they are not a matrix of finite numbers."""
     X = np.ascontiguousarray(values, dtype=np.float64)
     if X.ndim != 2:
         raise ValueError(f"{name} must have two dimensions, got {X.ndim}.")
@@ -69,7 +69,7 @@ def finite_samples(values: npt.ArrayLike, name: str) -> FloatArray:
 
 
 def within_range(X: FloatArray) -> FloatArray:
-    """Return X times a power of 2 where squares would overflow; the order stays."""
+    """Return X times a power of 2 if squares would overflow; the order of distances stays."""
     largest = float(np.abs(X).max(initial=0))
     if not largest or 1e-100 < largest < 1e100:
         return X

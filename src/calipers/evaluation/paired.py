@@ -20,7 +20,7 @@ def mean_and_error(differences: npt.ArrayLike) -> tuple[float, float]:
     -------
     mean, standard_error : float
         The standard error is ``s / sqrt(n)``, s with n - 1 degrees of freedom; infinite for a
-        single difference, which tells nothing of it.
+        single difference.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def mean_and_error(differences: npt.ArrayLike) -> tuple[float, float]:
 
 
 def sign_test(differences: npt.ArrayLike) -> float:
-    """Return the two-sided p-value of the sign test; differences of 0 are left out.
+    """Return the two-sided p-value of the sign test; it leaves out differences of 0.
 
     Under the null hypothesis each difference is as often above 0 as below it.
 

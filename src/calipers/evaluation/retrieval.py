@@ -1,10 +1,10 @@
 """Retrieval scores: where in the ranking of each query its relevant documents are.
 
-Documents are ranked by (Euclidean distance, index), so pass samples that a metric has
-transformed. Rankings are made for a block of queries at a time: 20,000 queries among 20,000
-documents need some 50 MB for each thread.
+The ranking of documents is by (Euclidean distance, index), so pass samples that a metric has
+transformed. Each thread ranks a block of queries at a time: 20,000 queries among 20,000
+documents need some 50 MB per thread.
 
-Queries to which no document is relevant are left out of every mean, as trec_eval does.
+As in trec_eval, means leave out queries without a relevant document.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _QUERY_BLOCK = 64  # queries ranked at a time
 
 
 class _Tables(NamedTuple):
-    """Centered samples, whose products round least, and their squared norms."""
+    """Centered samples, to keep rounding errors of products small, and their squared norms."""
 
     documents: FloatArray
     queries: FloatArray
@@ -49,13 +49,13 @@ class RetrievalScores:
     Attributes
     ----------
     precision_at_k : float
-        Part of the first k documents that is relevant.
+        Share of the first k documents that is relevant.
     recall_at_k : float
-        Part of the relevant documents that is among the first k.
+        Share of the relevant documents that is among the first k.
     mean_average_precision : float
         Mean over relevant documents of the precision down to each of them.
     ndcg : float
-        ``sum 1 / log2(1 + rank)`` over relevant documents, by its largest possible value.
+        ``sum 1 / log2(1 + rank)`` over relevant documents, divided by its largest value.
     n_queries : int
         Queries that have a relevant document.
     """
@@ -89,7 +89,7 @@ def retrieval_scores(
     query_labels : array-like of shape (n_queries,), optional
         Labels of `queries`.
     pairs : array-like of shape (n_pairs, 2), optional
-        In place of labels: indices (query, document) of what is relevant.
+        Instead of labels: indices (query, document) of relevant documents.
     k : int, default=10
         Documents that count for precision and recall.
 
@@ -134,7 +134,7 @@ def retrieval_scores(
 def precision_at_k(
     documents: npt.ArrayLike, queries: npt.ArrayLike | None = None, **how: Any
 ) -> float:
-    """Return the part of the first k documents that is relevant, see `retrieval_scores`.
+    """Return the share of the first k documents that is relevant, see `retrieval_scores`.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def precision_at_k(
 def recall_at_k(
     documents: npt.ArrayLike, queries: npt.ArrayLike | None = None, **how: Any
 ) -> float:
-    """Return the part of the relevant documents that is among the first k.
+    """Return the share of the relevant documents that is among the first k.
 
     Arguments are those of `retrieval_scores`.
 
@@ -200,7 +200,7 @@ def _relevance(
     query_labels: npt.ArrayLike | None,
     pairs: npt.ArrayLike | None,
 ) -> Callable[[slice], npt.NDArray[np.bool_]]:
-    """Return what tells, for a block of queries, which documents are relevant."""
+    """Return a function from a block of queries to a mask of their relevant documents."""
     if (labels is None) == (pairs is None):
         raise ValueError("Give either labels or pairs, to say which documents are relevant.")
     if pairs is not None:
@@ -232,8 +232,8 @@ def _checked_pairs(pairs: npt.ArrayLike, n_queries: int, n_documents: int) -> In
     given = np.asarray(pairs)
     if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iu" or not len(given):
         raise ValueError(
-            f"pairs must be whole numbers of shape (n_pairs, 2), got {given.dtype} of shape "
-            f"{given.shape}: give pairs (query, document)."
+            f"pairs must be integers of shape (n_pairs, 2), got {given.dtype} of shape "
+            f"{given.shape}: give indices (query, document)."
         )
     wrong = (given < 0) | (given >= [n_queries, n_documents])
     if wrong.any():
@@ -253,7 +253,7 @@ def _scores_of_block(
     k: int,
     without_self: bool,
 ) -> FloatArray:
-    """Scores (n, 4) of the queries from ``start`` on that have a relevant document."""
+    """Return scores (n, 4) of the block's queries that have a relevant document."""
     block = slice(start, min(start + _QUERY_BLOCK, len(tables.queries)))
     squared = tables.queries[block] @ tables.documents.T
     squared *= -2
@@ -283,7 +283,7 @@ def _order(squared: FloatArray) -> IndexArray:
 
 
 def _scores(ranked: npt.NDArray[np.bool_], k: int) -> FloatArray:
-    """Precision, recall, average precision and nDCG of rankings, True where relevant."""
+    """Return precision, recall, average precision and nDCG of rankings, True where relevant."""
     n_relevant = ranked.sum(axis=1)
     query, rank = np.nonzero(ranked)  # by query, then by rank
     found = np.arange(len(query)) - np.repeat(np.cumsum(n_relevant) - n_relevant, n_relevant) + 1

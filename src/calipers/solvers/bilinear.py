@@ -1,8 +1,8 @@
-"""The solver behind OASIS: a bilinear similarity, updated where a triplet demands it.
+"""The solver of OASIS: a bilinear similarity W, updated by triplets with a loss above 0.
 
-Like :class:`calipers.solvers.sgd.SGDSolver` it is fed triplets in any portions, and evaluates
-many of them at once. It is a loop of its own because what it carries is another thing: W is no
-metric, so there is no cone, no ball and no average, and a change has rank one.
+Like :class:`calipers.solvers.sgd.SGDSolver` it takes triplets in portions of any size, and
+evaluates many of them at once. It is a separate loop because W is no metric: there is no cone,
+no ball and no average, and an update has rank one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from calipers.solvers.sgd import (
 )
 from calipers.threads import parallel_map, single_threaded_blas
 
-CARRIED_PER_COMPUTED = 5.0  # times that carrying takes per multiplication of a matrix product
+CARRIED_PER_COMPUTED = 5.0  # cost of carrying a score, in multiplications of a matrix product
 
 
 class BilinearSolver:
@@ -34,7 +34,7 @@ class BilinearSolver:
 
         W += tau p (p+ - p-)',    tau = min(aggressiveness, loss / (|p|^2 |p+ - p-|^2))
 
-    the smallest change that makes the loss 0, unless it is longer than allowed.
+    This is the smallest change that makes the loss 0, or a smaller one if tau is clipped.
 
     Parameters
     ----------
@@ -55,11 +55,11 @@ class BilinearSolver:
 
     @property
     def metric(self) -> FloatArray:
-        """The symmetric part of W; its factor leaves negative eigenvalues out."""
+        """The symmetric part of W; factoring it drops its negative eigenvalues."""
         return np.asarray((self.W + self.W.T) / 2)
 
     def state(self) -> State:
-        """All that the next steps depend on, for :meth:`restore`."""
+        """Return everything that the next steps depend on, for :meth:`restore`."""
         facts = {
             "n_iterations": self.n_iterations,
             "n_updates": self.n_updates,
@@ -68,7 +68,7 @@ class BilinearSolver:
         return State({"W": self.W.copy(), "curve": curve_array(self.curve)}, facts)
 
     def restore(self, state: State) -> None:
-        """Go on where the solver was whose state this is."""
+        """Continue from a state that :meth:`state` returned."""
         self.W[...] = state.arrays["W"]
         self.curve[:] = points_of(state.arrays["curve"])
         self.n_iterations = state.facts["n_iterations"]
@@ -76,15 +76,15 @@ class BilinearSolver:
         self._gap = state.facts["look_ahead"]
 
     def advance(self, X: FloatArray, triplets: IndexArray) -> npt.NDArray[np.bool_]:
-        """Run through triplets in order; returns which of them led to an update."""
+        """Run through triplets in order. Returns which of them led to an update."""
         samples, triplets = Samples(X), np.ascontiguousarray(triplets, dtype=np.intp)
         updated = np.zeros(len(triplets), dtype=np.bool_)
         first, loss = 0, 0.0
         with single_threaded_blas():
             while first < len(triplets):
-                length, span = self._plan()
+                length, look_ahead = self._plan()
                 part = slice(first, first + length)
-                losses, updated[part] = self._advance_block(samples, triplets[part], span)
+                losses, updated[part] = self._advance_block(samples, triplets[part], look_ahead)
                 loss += float(losses.sum())
                 first += length
         self.n_iterations += len(triplets)
@@ -94,33 +94,33 @@ class BilinearSolver:
         return updated
 
     def _advance_block(
-        self, X: Samples, triplets: IndexArray, span: int
+        self, X: Samples, triplets: IndexArray, look_ahead: int
     ) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-        """Gather a block and run through it; learn how often W changes."""
+        """Gather a block and run through it; update the estimate of how often W changes."""
         n, d = len(triplets), len(self.W)
         block = Triplets(X, triplets)
 
         def evaluate(start: int) -> None:
             block.gather(start, start + chunk)
-            if span == 0:
+            if look_ahead == 0:
                 block.evaluate(self.W, start, start + chunk)
 
-        chunk = max(64, CHUNK_WORK // d**2) if span == 0 else n
+        chunk = max(64, CHUNK_WORK // d**2) if look_ahead == 0 else n
         parallel_map(evaluate, range(0, n, chunk))
-        run(self.W, block, self.aggressiveness, span)
+        run(self.W, block, self.aggressiveness, look_ahead)
         updated = block.steps > 0.0
         self._gap += 0.5 * (n / max(float(updated.sum()), 0.5) - self._gap)
         return np.maximum(0.0, 1.0 - block.scores), updated
 
     def _plan(self) -> tuple[int, int]:
-        """How many triplets to gather, and over how many to carry scores (0: over all).
+        """Return how many triplets to gather, and the look-ahead of carried scores (0: all).
 
-        Carrying costs 2 d per later triplet of the span and update, computing anew d^2 per
-        triplet but by a faster matrix product.
+        An update carries the scores of the later triplets of the look-ahead, at 2 d each.
+        Evaluating a triplet again costs d^2, but by a faster matrix product.
         """
         d = len(self.W)
         longest = max(1, min(4096, BLOCK_BYTES // (16 * d)))
-        span = int(min(longest, max(1.0, self._gap * d / CARRIED_PER_COMPUTED)))
-        if span * d * d < WORTH_A_THREAD:
-            return longest, span
-        return span, 0
+        look_ahead = int(min(longest, max(1.0, self._gap * d / CARRIED_PER_COMPUTED)))
+        if look_ahead * d * d < WORTH_A_THREAD:
+            return longest, look_ahead
+        return look_ahead, 0

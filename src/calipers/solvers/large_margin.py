@@ -1,4 +1,4 @@
-"""LMNN's objective, exact at every L, and the coordinates to minimise it in."""
+"""LMNN's objective, exact at every L, and the coordinates in which to minimise it."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from calipers.arrays import FloatArray, IndexArray
 from calipers.neighbors.search import nearest_same_and_other
 from calipers.threads import parallel_map
 
-_BLOCK_NUMBERS = 2**21  # distances looked at in one go: 8 MB in float32
-_KEPT_PAIRS = 2**24  # pairs of rows that are kept for later: 64 MB
-_SEARCHED_PER_WEIGHED = 16  # pairs that a search looks at in the time a listed pair takes
-_FLATTEST = 1e-8  # of the largest eigenvalue of the pull: beyond it no stretching
+_BLOCK_NUMBERS = 2**21  # distances computed at a time: 8 MB in float32
+_KEPT_PAIRS = 2**24  # pairs of samples kept for later evaluations: 64 MB
+_SEARCHED_PER_WEIGHED = 16  # pairs that a search compares in the time of one listed pair
+_FLATTEST = 1e-8  # of the largest eigenvalue of the pull: smaller eigenvalues count as this
 
 
 @dataclass(frozen=True)
 class Value:
-    """The objective at one L, and what its gradient is made of."""
+    """The objective at one L, and the sums that its gradient needs."""
 
     objective: float
     n_active: int
@@ -36,17 +36,17 @@ class Value:
 class LargeMargin:
     """Weinberger and Saul's objective, exact at every L.
 
-    With T(i) the nearest rows of i's class in the Euclidean distance, and M = L'L::
+    With T(i) the nearest samples of i's class in the Euclidean distance, and M = L'L::
 
         (1 - mu) sum_{i, j in T(i)} d_M(i, j)^2
             + mu sum_{i, j in T(i)} sum_{l of another class} [1 + d_M(i, j)^2 - d_M(i, l)^2]_+
 
-    A row's list holds all rows l of other classes within ``s_i + e_l`` of it in an image Z0
-    of the rows. By the triangle inequality no other row can be an impostor in the image Z as
-    long as ``radius_i + |z_i - z0_i| <= s_i`` and ``|z_l - z0_l| <= e_l`` for all rows; where
-    that fails, lists are made afresh, to serve for as many steps as pays. Lists too long to
-    be kept are made for every evaluation, in blocks of anchors that do not depend on the
-    number of threads.
+    Each sample i has a list of the samples l of other classes within ``s_i + e_l`` of it in an
+    image Z0. By the triangle inequality no sample outside the list is an impostor in the image
+    Z if ``radius_i + |z_i - z0_i| <= s_i`` and ``|z_l - z0_l| <= e_l`` for all samples.
+    Otherwise the next evaluation makes new lists, with s and e large enough for the number of
+    steps that saves most time. Lists too long to keep are made for every evaluation, in blocks
+    of anchors that do not depend on the number of threads.
     """
 
     def __init__(
@@ -58,8 +58,8 @@ class LargeMargin:
         self.targets, _ = nearest_same_and_other(
             X, labels, np.arange(len(X)), n_same=n_neighbors, n_other=1
         )
-        rows = X.astype(np.float64)
-        self.X = np.ascontiguousarray(rows - rows.mean(axis=0))
+        samples = X.astype(np.float64)
+        self.X = np.ascontiguousarray(samples - samples.mean(axis=0))
         stops = np.cumsum(np.bincount(labels))
         self.own = np.stack([np.concatenate([[0], stops[:-1]])[labels], stops[labels]], axis=1)
         n = len(X)
@@ -73,17 +73,17 @@ class LargeMargin:
 
     @property
     def n_pulled(self) -> int:
-        """Pairs of a row and its target."""
+        """Number of pairs of a sample and its target."""
         return int(np.count_nonzero(self.targets >= 0))
 
     def change_coordinates(self, T: FloatArray) -> None:
-        """Go over from rows x to ``T'x``; an L of before is ``L' T'`` of after."""
+        """Replace samples x by ``T'x``; a factor K for these is ``K T'`` for the samples before."""
         self.X = np.ascontiguousarray(self.X @ T)
         self.pull = T.T @ self.pull @ T
         self._reference = None
 
     def at(self, L: FloatArray) -> Value:
-        """Evaluate at L of shape (any, d)."""
+        """Evaluate the objective at L of shape (any, d)."""
         Z, radii = np.empty((len(self.X), len(L))), np.empty(self.targets.shape)
         _fill(Z, lambda part: self.X[part] @ L.T, self.blocks)
         parallel_map(lambda b: measure_targets(Z, self.targets, b.start, radii[b]), self.blocks)
@@ -113,20 +113,20 @@ class LargeMargin:
         return Value(objective, sum(n_active), L, mixed, counts)
 
     def gradient(self, value: Value) -> FloatArray:
-        """Derivative by L: ``2 L G``, G the derivative by M.
+        """Return the derivative by L: ``2 L G``, with G the derivative by M.
 
-        The violated triplets' part of G is ``X' (D - W - W') X``, a graph's Laplacian: W
-        has the weights n_ij and -n_il of `calipers._core.impostors.weigh`, whose rows
-        sum to 0, so that D has only the sums of columns.
+        The violated triplets' part of G is ``X' (D - W - W') X`` with the Laplacian of a graph:
+        W has the weights n_ij and -n_il of `calipers._core.impostors.weigh`. Its rows sum to 0,
+        so D has only the sums of its columns.
         """
         n, d = self.X.shape
         size = max(256, -(-n // 16))
 
         def half(first: int) -> FloatArray:
             part = slice(first, first + size)
-            rows = self.X[part]
-            scaled = (0.5 * value.counts[part])[:, None] * rows - value.mixed[part]
-            return np.asarray(rows.T @ scaled)
+            samples = self.X[part]
+            scaled = (0.5 * value.counts[part])[:, None] * samples - value.mixed[part]
+            return np.asarray(samples.T @ scaled)
 
         total = np.zeros((d, d))
         for part in parallel_map(half, range(0, n, size)):
@@ -135,7 +135,7 @@ class LargeMargin:
         return np.asarray(2.0 * value.L @ G)
 
     def _look_up(self, Z: FloatArray, radii: FloatArray) -> Finder | None:
-        """Drop lists that no longer serve; returns what makes those that are not there."""
+        """Drop lists that are out of date. Returns a finder for missing ones, None if none is."""
         self._age += 1
         ahead = none = np.zeros(len(Z))
         if self._reference is not None:
@@ -149,12 +149,12 @@ class LargeMargin:
             ahead = self._steps_ahead / self._age * moved
         self._lists = [None] * len(self.blocks)
         self._reference, self._age, self._wasted = Z, 0, 0
-        # a radius changes as its two rows move
+        # a radius changes as its two samples move
         self._reach, self._allowed = np.where(radii > 0.0, radii + 2.0 * ahead, 0.0), ahead
         return Finder(Z, self.own, self._reach, self._allowed)
 
     def _pull(self) -> FloatArray:
-        """Sum of ``(x_i - x_j)(x_i - x_j)'`` over all targets."""
+        """Return the sum of ``(x_i - x_j)(x_i - x_j)'`` over all targets."""
         total = np.zeros((self.X.shape[1],) * 2)
         for block in self.blocks:
             for column in self.targets[block].T:
@@ -165,10 +165,11 @@ class LargeMargin:
 
 
 class Finder:
-    """Samples l of other classes within ``reach_i + allowed_l`` of row i, for blocks of anchors.
+    """Find samples l of other classes within ``reach_i + allowed_l`` of each anchor i of a block.
 
-    A product in float32 gives ``|z_l|^2 - 2 z_i.z_l - 2 reach_i allowed_l - allowed_l^2``,
-    less its error, so that no row within reach is left out; a few beyond do no harm.
+    A matrix product in float32 gives ``|z_l|^2 - 2 z_i.z_l - 2 reach_i allowed_l - allowed_l^2``
+    minus its rounding error, so the lists miss no sample within reach. They may hold a few more,
+    whose hinge is 0.
     """
 
     def __init__(
@@ -190,15 +191,15 @@ class Finder:
         self.placed[d + 1] = squared - (1.0 + 2.0 * error) * (unit * allowed) ** 2
 
     def find(self, block: slice) -> tuple[IndexArray, npt.NDArray[np.int32]]:
-        """Where the list of each anchor of the block starts, and the lists."""
+        """Return where the list of each anchor of the block starts, and the lists."""
         anchors = np.float32(-2.0) * self.placed[:, block].T
         anchors[:, -2] = np.float32(-2.0) * self.reach[block]
         anchors[:, -1] = 1.0
         return columns_below(anchors @ self.placed, self.limits[block], self.own[block])
 
 
-def _lengths(rows: FloatArray) -> FloatArray:
-    return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows)))
+def _lengths(vectors: FloatArray) -> FloatArray:
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", vectors, vectors)))
 
 
 def _fill(out: FloatArray, make: Callable[[slice], FloatArray], parts: list[slice]) -> None:
@@ -212,8 +213,8 @@ def _fill(out: FloatArray, make: Callable[[slice], FloatArray], parts: list[slic
 class Frame:
     """Coordinates ``T'x`` in which the mean of the pull's outer products is about I.
 
-    Where there are no more rows than features they are coordinates in the span of the
-    rows: outside of it the metric stays as at the start.
+    If there are no more samples than features, these are coordinates in the span of the
+    samples. Outside of it the metric stays a multiple of the identity.
     """
 
     T: FloatArray
@@ -222,21 +223,21 @@ class Frame:
 
     @classmethod
     def of(cls, problem: LargeMargin) -> Frame:
-        """The frame for rows and targets; ``identity`` is an L of M = I in it."""
+        """Return the frame of a problem; ``identity`` is an L of M = I in it."""
         X, pull, span = problem.X, problem.pull, None
         if len(X) <= X.shape[1]:
             _, lengths, axes = svd(X, full_matrices=False)
             span = axes[lengths > 1e-12 * lengths[0]].T
             pull = span.T @ pull @ span
         values, vectors = eigh(pull)
-        values, vectors = values[::-1], vectors[:, ::-1]  # long directions first
+        values, vectors = values[::-1], vectors[:, ::-1]  # largest eigenvalue first
         largest = values[0] if values[0] > 0.0 else float(np.vdot(X, X))
         lengths = np.sqrt(np.maximum(values, _FLATTEST * largest) / problem.n_pulled)
         T = vectors / lengths
         return cls(T if span is None else span @ T, np.diag(lengths), span)
 
     def metric(self, L: FloatArray, scale: float) -> FloatArray:
-        """M for the L of this frame; outside the span it is ``scale`` times I."""
+        """Return M for an L of this frame; outside the span it is ``scale`` times I."""
         whole = L @ self.T.T
         M = whole.T @ whole
         if self.span is None:

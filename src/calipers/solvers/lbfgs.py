@@ -11,15 +11,17 @@ from calipers.arrays import FloatArray
 from calipers.solvers.large_margin import Frame, LargeMargin, Value
 from calipers.solvers.sgd import Point
 
-_MEMORY = 10  # pairs of steps and changes of the gradient that L-BFGS remembers
+_MEMORY = 10  # pairs (step, change of the gradient) that L-BFGS keeps
 _MOST_TRIALS = 50  # of step lengths along one direction
 _WINDOW = 5  # iterations over which the change of the objective is averaged
 
 
 def _best_multiple(problem: LargeMargin, frame: Frame) -> tuple[Value, float]:
-    """The value at the best of 4^m c I, and that multiple; c makes targets' distances 1."""
-    spread_out = float(np.trace(frame.identity.T @ frame.identity))
-    scale = 1.0 / spread_out
+    """Return the lowest value among M = 4^m c I, and that multiple of I.
+
+    With c the mean squared distance of targets is 1.
+    """
+    scale = 1.0 / float(np.trace(frame.identity.T @ frame.identity))
     value = problem.at(np.sqrt(scale) * frame.identity)
     factor_of_4 = 4.0 if np.vdot(problem.gradient(value), value.L) < 0.0 else 0.25
     while True:
@@ -29,13 +31,13 @@ def _best_multiple(problem: LargeMargin, frame: Frame) -> tuple[Value, float]:
         value, scale = other, factor_of_4 * scale
 
 
-def descend(problem: LargeMargin, start: Value, *, tol: float) -> Iterator[tuple[Value, bool]]:
-    """Yield ever lower values, by L-BFGS in L, and whether they hardly fall any more.
+def descend(problem: LargeMargin, init: Value, *, tol: float) -> Iterator[tuple[Value, bool]]:
+    """Minimise by L-BFGS in L; yield the value after each step, and whether it has converged.
 
-    Steps obey the weak Wolfe conditions, found by bisection, which also serves where the
-    objective has kinks (Lewis and Overton 2013).
+    Bisection finds steps that meet the weak Wolfe conditions. It also works where the objective
+    has kinks (Lewis and Overton 2013).
     """
-    value, slope = start, problem.gradient(start)
+    value, slope = init, problem.gradient(init)
     steps: list[tuple[FloatArray, FloatArray]] = []
     curve = [value.objective]
     while slope.any():
@@ -43,7 +45,7 @@ def descend(problem: LargeMargin, start: Value, *, tol: float) -> Iterator[tuple
         found = _search_line(problem, value, slope, direction)
         if found is None:
             if not steps:
-                return  # not even straight down: at a kink, or rounding is all there is
+                return  # steepest descent fails too: at a kink, or at the limit of rounding
             steps.clear()
             continue
         lower, lower_slope = found
@@ -58,7 +60,7 @@ def descend(problem: LargeMargin, start: Value, *, tol: float) -> Iterator[tuple
 def _times_inverse_hessian(
     steps: list[tuple[FloatArray, FloatArray]], slope: FloatArray, objective: float
 ) -> FloatArray:
-    """L-BFGS's two loops; without memory a step that would bring a cone down to 0."""
+    """Apply L-BFGS's two loops; without memory, step to where the linear model is 0."""
     result, shares = slope.copy(), []
     for step, change in reversed(steps):
         shares.append(float(np.vdot(step, result) / np.vdot(step, change)))
@@ -75,7 +77,7 @@ def _times_inverse_hessian(
 def _search_line(
     problem: LargeMargin, value: Value, slope: FloatArray, direction: FloatArray
 ) -> tuple[Value, FloatArray] | None:
-    """A lower value along the direction, and its gradient; None if there seems to be none."""
+    """Return a lower value along the direction and its gradient, or None if the search fails."""
     descent = float(np.vdot(slope, direction))
     shortest, longest, length = 0.0, np.inf, 1.0
     best: tuple[Value, FloatArray] | None = None
@@ -90,23 +92,23 @@ def _search_line(
                 return best
             shortest = length
         length = 2.0 * shortest if longest == np.inf else 0.5 * (shortest + longest)
-    # bisection has come down on a kink: lower is lower, but only a change of the gradient
-    # along the step tells of curvature
+    # bisection ended at a kink: take the lower value if the gradient's change along the step
+    # gives a positive curvature
     if best is None or np.vdot(best[1] - slope, direction) <= 0.0:
         return None
     return best
 
 
 class LargeMarginSolver:
-    """Minimises LMNN's objective over L, in coordinates in which the pull is round.
+    """Minimise LMNN's objective over L, in the coordinates of its `Frame`.
 
     Parameters
     ----------
     problem : LargeMargin
-        The objective; its coordinates are changed.
+        The objective; the solver changes its coordinates.
     tol : float
-        Converged once a step lowers the objective by less than this share of it, on average
-        over five.
+        Converged once steps lower the objective by less than this share of it, on average over
+        five.
     """
 
     batch_size = 1
@@ -123,12 +125,12 @@ class LargeMarginSolver:
 
     @property
     def n_updates(self) -> int:
-        """Steps that lowered the objective."""
+        """Number of steps that lowered the objective."""
         return len(self.objectives) - 1
 
     @property
     def metric(self) -> FloatArray:
-        """M as learned so far."""
+        """The current M."""
         return self.frame.metric(self.value.L, self.scale)
 
     def advance(self, X: Any, portion: Any, /) -> None:

@@ -1,7 +1,7 @@
-"""The solver behind LEGO and ITML: pairs that move a positive definite matrix.
+"""The solver of LEGO and ITML: each pair updates a positive definite matrix A.
 
-A step changes A by rank one and keeps it positive definite, so there is no projection;
-see :mod:`calipers.steps` for the two kinds of steps.
+A step changes A by rank one and keeps it positive definite, so there is no projection onto the
+cone. :mod:`calipers.steps` has the two kinds of steps.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from calipers.threads import single_threaded_blas
 
 
 class LogDetSolver:
-    """Let pairs move A, one after the other, from the identity.
+    """Update A by one pair after the other, from the identity.
 
     Parameters
     ----------
     step : PairStep
-        How far a pair moves A.
+        How much a pair changes A.
     n_features : int
         Size of A.
     """
@@ -36,10 +36,10 @@ class LogDetSolver:
     def take(
         self, differences: FloatArray, signs: IndexArray
     ) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-        """Take pairs in order; returns the squared distance of each at its turn, and who moved A.
+        """Take pairs in order. Returns the squared distance before each step, and which moved A.
 
-        ``differences`` holds the difference of each pair's rows, ``signs`` is +1 for pairs
-        that should be near and -1 for those that should be far.
+        ``differences`` holds the difference of each pair's samples. ``signs`` is +1 for pairs
+        that should be near and -1 for pairs that should be far.
         """
         with single_threaded_blas():
             squared, moved = run(self.A, differences, signs, self.step)
@@ -48,16 +48,16 @@ class LogDetSolver:
 
     @property
     def metric(self) -> FloatArray:
-        """The result so far."""
+        """The current A."""
         return self.A
 
     def state(self) -> State:
-        """All that the next steps depend on, for :meth:`restore`."""
+        """Return everything that the next steps depend on, for :meth:`restore`."""
         facts = {"n_iterations": self.n_iterations, "n_updates": self.n_updates}
         return State({"A": self.A.copy(), "curve": curve_array(self.curve)}, facts)
 
     def restore(self, state: State) -> None:
-        """Go on where the solver was whose state this is."""
+        """Continue from a state that :meth:`state` returned."""
         self.A[...] = state.arrays["A"]
         self.curve[:] = points_of(state.arrays["curve"])
         self.n_iterations = state.facts["n_iterations"]
@@ -65,12 +65,12 @@ class LogDetSolver:
 
 
 class PairSolver(LogDetSolver):
-    """One pass over pairs in portions, each pair moving A towards its target.
+    """Pass once over pairs, in portions; each pair moves A towards its target.
 
     Parameters
     ----------
     step : TowardsTarget
-        How far a pair moves A.
+        How much a pair changes A.
     n_features : int
         Size of A.
     """
@@ -82,7 +82,7 @@ class PairSolver(LogDetSolver):
         super().__init__(step, n_features)
 
     def advance(self, X: FloatArray, pairs: IndexArray) -> npt.NDArray[np.bool_]:
-        """Take pairs (a, b, sign) of rows of X in order; returns which of them moved A."""
+        """Take pairs (a, b, sign) of samples in order. Returns which of them moved A."""
         size = max(1, BLOCK_BYTES // (8 * len(self.A)))
         moved = np.zeros(len(pairs), dtype=np.bool_)
         loss = 0.0
@@ -98,18 +98,18 @@ class PairSolver(LogDetSolver):
 
 
 class CyclicSolver(LogDetSolver):
-    """Pass after pass over the same pairs, projecting onto each one's constraint.
+    """Pass over the same pairs again and again; project onto the constraint of each.
 
     Parameters
     ----------
     slack_weight : float
-        Price of missing a limit.
+        Cost of missing a limit.
     limits : dict
         Squared distance that pairs of each sign should not exceed (+1) or fall below (-1).
     n_features : int
         Size of A.
     tol : float
-        Converged once a pass changes the dual variables by no more than this share of their size.
+        Converged once a pass changes the dual variables by at most this share of their size.
     """
 
     batch_size = 1
@@ -124,13 +124,13 @@ class CyclicSolver(LogDetSolver):
 
     @property
     def converged(self) -> bool:
-        """Whether the last pass changed hardly anything."""
+        """Whether the last pass changed the dual variables by at most ``tol``."""
         return self.change <= self.tol
 
     def advance(self, X: FloatArray, pairs: IndexArray) -> npt.NDArray[np.bool_]:
-        """Pass once over pairs (a, b, sign), the same in every call; returns which moved A.
+        """Pass once over pairs (a, b, sign), the same in every call. Returns which moved A.
 
-        ``change`` then is the change of the dual variables as a share of their size.
+        Sets ``change``, the change of the dual variables as a share of their size.
         """
         Z, signs = differences_of(X, pairs)
         limits = np.where(signs > 0, self.limits[1], self.limits[-1])
@@ -150,13 +150,13 @@ class CyclicSolver(LogDetSolver):
         return moved
 
     def state(self) -> State:
-        """All that the next steps depend on, for :meth:`restore`."""
+        """Return everything that the next steps depend on, for :meth:`restore`."""
         arrays, facts = super().state()
         arrays |= {"duals": self.step.duals.copy(), "slacks": self.step.slacks.copy()}
         return State(arrays | {"changes": np.array(self.changes)}, facts)
 
     def restore(self, state: State) -> None:
-        """Go on where the solver was whose state this is."""
+        """Continue from a state that :meth:`state` returned."""
         super().restore(state)
         duals, slacks = state.arrays["duals"].copy(), state.arrays["slacks"].copy()
         self.step = ProjectionWithSlack(self.step.slack_weight, duals, slacks)
@@ -165,7 +165,7 @@ class CyclicSolver(LogDetSolver):
 
 
 def differences_of(X: FloatArray, pairs: IndexArray) -> tuple[FloatArray, IndexArray]:
-    """Differences of the rows of each pair (a, b, sign), and the signs."""
+    """Return the difference of the samples of each pair (a, b, sign), and the signs."""
     Z = X[pairs[:, 0]].astype(np.float64)
     Z -= X[pairs[:, 1]]
     return Z, np.ascontiguousarray(pairs[:, 2], dtype=np.intp)

@@ -1,0 +1,80 @@
+"""A compiled core that is missing or damaged is told in one sentence that says what to do."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import calipers
+from calipers import _core
+
+ROOT = Path(__file__).parents[2]
+SENTENCE = (
+    r"ImportError: the compiled core of calipers cannot be loaded by this Python 3\.\d+ \(.*\): "
+    r"install calipers again by 'python -m pip install --force-reinstall --no-deps calipers' .*"
+)
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A copy of the installed package, to be damaged."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    return shutil.copytree(
+        Path(calipers.__file__).parent, tmp_path / "copy" / "calipers", ignore=ignored
+    )
+
+
+def library(package: Path, name: str) -> Path:
+    (file,) = (
+        file for file in (package / "_core").glob(f"{name}.*") if file.suffix in (".so", ".pyd")
+    )
+    return file
+
+
+def errors(package: Path, code: str = "import calipers") -> list[str]:
+    """What an interpreter that finds this copy first says, line by line."""
+    words = f"import sys; sys.path.insert(0, {str(package.parent)!r}); {code}"
+    done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, timeout=60)
+    return done.stderr.splitlines()
+
+
+def test_a_whole_copy_is_imported(package: Path) -> None:
+    assert errors(package) == []
+
+
+def test_a_missing_module_is_named(package: Path) -> None:
+    library(package, "sgd").unlink()
+    *_, last = told = errors(package)
+    assert re.fullmatch(SENTENCE, last)
+    assert "(sgd is missing)" in last
+    assert "During handling" not in "".join(told)
+
+
+@pytest.mark.parametrize("code", ["import calipers", "from calipers.losses import Hinge"])
+def test_a_damaged_library_is_told_with_the_reason(package: Path, code: str) -> None:
+    library(package, "part").write_bytes(b"no library")
+    last = errors(package, code)[-1]
+    assert re.fullmatch(SENTENCE, last)
+    assert "part" in last
+
+
+def test_a_library_of_another_module_is_noticed(package: Path) -> None:
+    shutil.copy(library(package, "steps"), library(package, "losses"))
+    assert re.fullmatch(SENTENCE, errors(package)[-1])
+
+
+def test_libraries_for_another_python_are_not_taken(package: Path) -> None:
+    for name in _core._MODULES:
+        file = library(package, name)
+        file.rename(file.with_name(f"{name}.cpython-39-other{file.suffix}"))
+    assert "(algebra is missing)" in errors(package)[-1]
+
+
+def test_every_module_that_is_built_is_checked() -> None:
+    sources = (ROOT / "src" / "calipers" / "_core").glob("*.pyx")
+    assert sorted(file.stem for file in sources) == list(_core._MODULES)
