@@ -22,7 +22,7 @@ from benchmarks import limit, shapes
 from benchmarks.clock import best_timed
 from benchmarks.problem import METHODS, Problem, paper_problem
 from benchmarks.rows import Column, Report, Row
-from benchmarks.solvers import ours
+from benchmarks.solvers import first_edition, ours
 from benchmarks.solvers.first_edition import FirstEditionSolver, interleaved
 from calipers._core import algebra, eigen
 from calipers.arrays import FloatArray
@@ -52,7 +52,9 @@ TABLES = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What may be asked."""
     parser.add_argument("--data-dir", help="folder with the paper's data")
-    parser.add_argument("--only", nargs="+", choices=shapes.NAMES, default=("dna", "connect4"))
+    parser.add_argument(
+        "--only", nargs="+", choices=first_edition.NAMES, default=("dna", "connect4")
+    )
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
     parser.add_argument("--triplets", type=int, default=100_000)
     parser.add_argument(
@@ -75,12 +77,12 @@ def run(asked: argparse.Namespace, report: Report) -> None:
         if asked.first_edition:
             first = stack.enter_context(FirstEditionSolver(asked.first_edition))
         for name in asked.only:
-            data = shapes.data_set(name, data_dir=asked.data_dir)
+            data = first_edition.data_of(name, data_dir=asked.data_dir)
             triplets = shapes.triplets(data, asked.triplets)
             floor = limit.measure(data.X, triplets)
             for method in asked.methods:
                 problem = paper_problem(data.X, triplets, method)
-                both = first and interleaved(problem, first, repeats=asked.repeats)
+                both = interleaved(problem, first, repeats=asked.repeats) if first else None
                 report.add(
                     "profile",
                     data=data.name,

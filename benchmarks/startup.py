@@ -40,6 +40,7 @@ TABLES = {
         Column("import s", "import_seconds", ".2f"),
         Column("fit s", "fit_seconds", ".3f"),
         Column("median s", "median_seconds", ".2f"),
+        Column("CPU s", "cpu_seconds", ".2f", 6),
         Column("very first s", "first_seconds", ".2f", 12),
     ],
     "process": [
@@ -141,6 +142,7 @@ def _iris(python: Path, repeats: int, report: Report) -> None:
             import_seconds=median(row["import_seconds"] for row in readings),
             fit_seconds=median(row["fit_seconds"] for row in readings),
             median_seconds=median(wholes),
+            cpu_seconds=median(row["cpu_seconds"] for row in readings),
             first_seconds=wholes[0],
             readings=readings,
         )

@@ -16,12 +16,16 @@ from typing import IO
 
 import numpy as np
 
+from benchmarks import shapes
 from benchmarks.first_edition import FirstEdition
 from benchmarks.problem import Outcome, Problem, same_until
 from benchmarks.rows import Row
 from benchmarks.solvers import ours
 from calipers.arrays import FloatArray, IndexArray
+from calipers.data.datasets import load
 
+COMPARED = ("letter", "connect4", "digits", "dna", "semeion", "isolet")
+NAMES = (*shapes.NAMES, "digits")
 WORKER = Path(__file__).parent / "first_edition_worker.py"
 
 
@@ -76,6 +80,16 @@ class FirstEditionSolver(FirstEdition):
         np.savez(self._path / "given.npz", X=problem.X, triplets=problem.triplets)
         self._given = problem.X, problem.triplets
         self._n_given += 1
+
+
+def data_of(name: str, *, data_dir: str | None, shrink: int = 1) -> shapes.Data:
+    """A data set of `shapes`, or the digits that come with scikit-learn, between 0 and 1."""
+    if name != "digits":
+        return shapes.data_set(name, data_dir=data_dir, shrink=shrink)
+    digits = load("digits")
+    n = len(digits.X_train) // shrink
+    X = digits.X_train[:n] / digits.X_train.max()
+    return shapes.Data(name, X, digits.y_train[:n], "between 0 and 1")
 
 
 def interleaved(problem: Problem, first: FirstEditionSolver, *, repeats: int) -> Row:

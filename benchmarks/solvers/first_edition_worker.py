@@ -62,8 +62,8 @@ def _this_edition(given: dict[str, Any], d: int, rngs: dict[str, Any]) -> Any:
 
 def solve(given: dict[str, Any], X: Any, triplets: Any) -> tuple[Any, dict[str, float]]:
     """Decisions, and what was measured."""
-    solver = solver_of(given, X.shape[1])
     started, cpu_started = perf_counter(), process_time()
+    solver = solver_of(given, X.shape[1])
     accepted = solver.advance(X, triplets[: given["n_triplets"]])
     _ = solver.average
     measured = {

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextlib import ExitStack
 from inspect import Parameter, signature
 from numbers import Integral
-from pathlib import Path
-from time import perf_counter
+from threading import Lock
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import _fit_context, clone
 from sklearn.callback import CallbackSupportMixin, with_callbacks
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.parallel import Parallel, delayed
 
 from calipers import scores, validation
-from calipers.arrays import FloatArray, IndexArray
+from calipers.arrays import IndexArray
 from calipers.checkpoint import Checkpointed, fit_digest
+from calipers.comparison import Candidates, Comparison, Store, Task
 from calipers.estimators import (
     ITML,
     LEGO,
@@ -33,17 +32,13 @@ from calipers.estimators import (
 )
 from calipers.evaluation import folds
 from calipers.init import evenly_spaced
-from calipers.interrupt import InterruptedFitWarning, interrupt_requested
-from calipers.io import FileError
-from calipers.io.checkpoint import State, read_states, write_states
+from calipers.interrupt import InterruptedFitWarning
 from calipers.metric import MahalanobisMixin
 from calipers.triplets import check_pairs, check_triplets
 from calipers.validation import Given, given_labeled, given_unlabeled
 
 MAX_SAMPLES = 3_000  # labelled samples, triplets or pairs that candidates are compared by
 MANY_NEIGHBORS = 20
-
-Candidates = list[tuple[str, Any]]
 
 
 def label_candidates() -> Candidates:
@@ -72,32 +67,6 @@ def triplet_candidates() -> Candidates:
 def pair_candidates() -> Candidates:
     """What is compared for pairs, from simple to rich."""
     return [("euclidean", Euclidean()), ("scaled", Scaled()), ("lego", LEGO()), ("itml", ITML())]
-
-
-class Task(NamedTuple):
-    """Examples of one kind, to be learned from and held out."""
-
-    X: npt.NDArray[Any]
-    examples: npt.NDArray[Any]  # labels, triplets, or pairs with their sign
-    folds: IndexArray  # of each example
-    fit: Callable[[Any, npt.NDArray[Any], npt.NDArray[Any]], Any]  # estimator, X, examples
-    errors: Callable[[FloatArray, npt.NDArray[Any], npt.NDArray[np.bool_]], FloatArray]
-    groups: npt.NDArray[Any] | None = None
-    per_sample: bool = False  # an example is a sample, so that X is divided with them
-
-    def validate(self, estimator: Any, fold: int) -> tuple[FloatArray, float, float]:
-        """Errors of the examples of a fold under a metric learned from the others; seconds."""
-        is_held_out = self.folds == fold
-        started = perf_counter()
-        X = self.X[~is_held_out] if self.per_sample else self.X
-        with warnings.catch_warnings():
-            for category in (InterruptedFitWarning, ConvergenceWarning, validation.DataWarning):
-                warnings.simplefilter("ignore", category)
-            self.fit(estimator, X, self.examples[~is_held_out])
-        fitted = perf_counter()
-        Z = self.X.astype(np.float64, copy=False) @ estimator.components_.T
-        errors = self.errors(Z, self.examples, is_held_out)
-        return errors, fitted - started, perf_counter() - fitted
 
 
 class MetricCV(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
@@ -215,9 +184,9 @@ class MetricCV(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: i
                 per_sample=True,
             )
             digest = self._digest(given, None)
-            self._choose(task, label_candidates(), seed, (given.X, given.y), digest)
+            refit = self._choose(task, label_candidates(), seed, given, digest)
             more = {} if client is None else {"client": client}
-            self._refit(lambda estimator: estimator.fit(X, y, **more), (given.X, given.y))
+            self._refit(refit, lambda estimator: estimator.fit(X, y, **more))
         self.classes_ = given.classes
         return self
 
@@ -260,9 +229,9 @@ class MetricCV(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: i
                 errors=lambda Z, triplets, held: scores.violations(Z, triplets[held]),
             )
             digest = self._digest(given, checked)
-            self._choose(task, triplet_candidates(), seed, (given.X, None), digest)
+            refit = self._choose(task, triplet_candidates(), seed, given, digest)
             more = {} if client is None else {"client": client}
-            self._refit(lambda estimator: fit(estimator, X, checked, **more), (given.X, None))
+            self._refit(refit, lambda estimator: fit(estimator, X, checked, **more))
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
@@ -309,9 +278,9 @@ class MetricCV(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: i
                 groups=some[:, 2],
             )
             digest = self._digest(given, checked)
-            self._choose(task, pair_candidates(), seed, (given.X, None), digest)
+            refit = self._choose(task, pair_candidates(), seed, given, digest)
             more = {} if client is None else {"client": client}
-            self._refit(lambda estimator: fit(estimator, X, checked, **more), (given.X, None))
+            self._refit(refit, lambda estimator: fit(estimator, X, checked, **more))
         return self
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
@@ -364,41 +333,23 @@ class MetricCV(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: i
         return prepared
 
     def _choose(
-        self, task: Task, defaults: Candidates, seed: int, told: tuple[Any, Any], digest: str | None
-    ) -> None:
-        """Fit all candidates to all folds, and keep the simplest of the best."""
-        self._candidates = self._prepared(defaults, seed)
-        todo = [(place, fold) for place in range(len(self._candidates)) for fold in range(self.cv)]
-        store = _Store(self._checkpoint.path if self._checkpoint else None, digest)
-        self._context = self._init_callback_context(max_subtasks=len(todo) + 1)
-        self._told = {"estimator": self, "X": told[0], "y": told[1]}
-        self._context.call_on_fit_task_begin(**self._told)
-        contexts = {key: self._context.subcontext(task_name="candidate") for key in todo}
-
-        def validate(key: tuple[int, int]) -> None:
-            if key in store.results or requested():
-                return
-            estimator = clone(self._candidates[key[0]][1])
-            try:
-                result = _under(contexts[key], estimator, self._told)(
-                    lambda: task.validate(estimator, key[1])
-                )
-            except ValueError as error:
-                store.failures.setdefault(self._candidates[key[0]][0], str(error))
-                return
-            if not getattr(estimator, "interrupted_", False):
-                store.add(key, result)
-
-        with interrupt_requested() as requested:
-            if self.n_jobs in (None, 1):
-                for key in todo:
-                    validate(key)
-            else:
-                Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                    delayed(validate)(key) for key in todo
-                )
-            self.interrupted_ = requested()
-        self._set_results(store, task.groups, task.folds)
+        self, task: Task, defaults: Candidates, seed: int, given: Given, digest: str | None
+    ) -> Refit:
+        """Compare the candidates; returns how to fit the chosen one to all samples."""
+        store = Store(self._checkpoint.path if self._checkpoint else None, digest)
+        comparison = Comparison(self._prepared(defaults, seed), task, self.cv, store)
+        n_fits = len(comparison.candidates) * self.cv + 1
+        tasks = Tasks(self, given, self._init_callback_context(max_subtasks=n_fits))
+        comparison.run(tasks.run, self.n_jobs)
+        self.notes_ += [
+            f"The candidate {name!r} was left out: {why}"
+            for name, why in comparison.failures.items()
+        ]
+        choice = comparison.choice(type(self).__name__)
+        self.best_index_, self.chosen_, self.reason_ = choice.place, choice.name, choice.reason
+        self.best_score_ = -choice.means[choice.place]
+        self.cv_results_ = comparison.results(choice.means)
+        self.interrupted_ = comparison.interrupted
         if self.interrupted_:
             warnings.warn(
                 f"{type(self).__name__} was interrupted while it compared candidates: it takes "
@@ -406,114 +357,57 @@ class MetricCV(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: i
                 InterruptedFitWarning,
                 stacklevel=5,  # past fit and scikit-learn's two wrappers of it
             )
-        self._store = store
+        return Refit(clone(comparison.candidates[choice.place][1]), tasks, store)
 
-    def _set_results(
-        self, store: _Store, groups: npt.NDArray[Any] | None, fold_of: IndexArray
-    ) -> None:
-        """Compare the candidates whose folds are all done."""
-        n_folds = self.cv
-        self.notes_ += [
-            f"The candidate {name!r} was left out: {why}" for name, why in store.failures.items()
-        ]
-        done = [
-            place
-            for place in range(len(self._candidates))
-            if all((place, fold) in store.results for fold in range(n_folds))
-        ]
-        if not done:
-            problem = next(iter(store.failures.values()), "the comparison was interrupted")
-            raise ValueError(f"No candidate of {type(self).__name__} could be fitted: {problem}")
-        errors = {
-            place: np.concatenate([store.results[place, fold][0] for fold in range(n_folds)])
-            for place in done
-        }
-        order = None
-        if groups is not None:
-            order = np.concatenate([groups[fold_of == fold] for fold in range(n_folds)])
-        means = {place: scores.mean_error(errors[place], order)[0] for place in done}
-        best = min(done, key=lambda place: means[place])
-        self.best_index_ = best
-        difference, bound = 0.0, 0.0
-        for place in done:
-            difference, bound = scores.mean_error(errors[place] - errors[best], order)
-            if place == best or difference <= bound:
-                self.best_index_ = place
-                break
-        self.chosen_ = self._candidates[self.best_index_][0]
-        self.best_score_ = -means[self.best_index_]
-        self.reason_ = _reason(self._candidates, means, self.best_index_, best, difference, bound)
-        self.cv_results_ = _results(self._candidates, store, n_folds, means)
-
-    def _refit(self, fit: Callable[[Any], Any], told: tuple[Any, Any]) -> None:
+    def _refit(self, refit: Refit, fit: Callable[[Any], Any]) -> None:
         """Fit the chosen candidate to all samples."""
-        estimator = clone(self._candidates[self.best_index_][1])
+        estimator, tasks, store = refit
         if self._checkpoint is not None and hasattr(estimator, "set_checkpoint"):
             path = self._checkpoint.path
             estimator.set_checkpoint(
                 path.with_name(path.name + ".fit"), every_seconds=self._checkpoint.every_seconds
             )
-        context = self._context.subcontext(task_name="refit")
-        _under(context, estimator, self._told)(lambda: fit(estimator))
+        tasks.run(estimator, lambda: fit(estimator))
         self.best_estimator_ = estimator
         self.components_ = estimator.components_
         self.n_updates_ = estimator.n_updates_
         self.interrupted_ |= getattr(estimator, "interrupted_", False)
-        self._context.call_on_fit_task_end(
-            **self._told, reconstruction_attributes=lambda: {"components_": self.components_}
-        )
+        tasks.end({"components_": self.components_})
         if not self.interrupted_:
-            self._store.remove()
-        del self._context, self._told, self._candidates, self._store
+            store.remove()
 
 
-class _Store:
-    """Errors of finished (candidate, fold) pairs, kept in a file if there is one."""
+class Tasks:
+    """Tells scikit-learn's callbacks of the fits inside, and lets them reach into these."""
 
-    def __init__(self, path: Path | None, digest: str | None) -> None:
-        self.path, self.digest = path, digest
-        self.results: dict[tuple[int, int], tuple[FloatArray, float, float]] = {}
-        self.failures: dict[str, str] = {}
-        states = [] if path is None else read_states(path)
-        if states and states[0].facts["digest"] != digest:
-            raise FileError(
-                f"The checkpoint {str(path)!r} is of a fit with other data or settings: remove it "
-                "to start anew, or name another."
-            )
-        for state in states:
-            for name, (place, fold, fitting, scoring) in state.facts["done"].items():
-                self.results[place, fold] = state.arrays[name], fitting, scoring
+    def __init__(self, estimator: Any, given: Given, context: Any) -> None:
+        self._told = {"estimator": estimator, "X": given.X, "y": given.y}
+        self._context, self._lock = context, Lock()
+        context.call_on_fit_task_begin(**self._told)
 
-    def add(self, key: tuple[int, int], result: tuple[FloatArray, float, float]) -> None:
-        """Keep a result, and write all of them."""
-        self.results[key] = result
-        if self.path is None:
-            return
-        done = {f"{p}-{f}": (p, f, r[1], r[2]) for (p, f), r in self.results.items()}
-        arrays = {f"{p}-{f}": r[0] for (p, f), r in self.results.items()}
-        write_states(self.path, [State(arrays, {"digest": self.digest, "done": done})])
-
-    def remove(self) -> None:
-        """The fit is over."""
-        if self.path is not None:
-            self.path.unlink(missing_ok=True)
-
-
-def _under(context: Any, estimator: Any, told: dict[str, Any]) -> Callable[[Any], Any]:
-    """Run a fit as a task that callbacks are told of, and that they reach into."""
-
-    def run(fit: Callable[[], Any]) -> Any:
-        if not hasattr(estimator, "set_callbacks"):
-            context.call_on_fit_task_begin(**told)
+    def run(self, estimator: Any, fit: Callable[[], Any]) -> Any:
+        """Run a fit as a task."""
+        with self._lock:  # fits may run in several threads
+            context = self._context.subcontext(task_name="candidate")
+        with ExitStack() as stack:
+            if hasattr(estimator, "set_callbacks"):
+                stack.enter_context(context.propagate_callback_context(estimator))
+            context.call_on_fit_task_begin(**self._told)
             result = fit()
-        else:
-            with context.propagate_callback_context(estimator):
-                context.call_on_fit_task_begin(**told)
-                result = fit()
-        context.call_on_fit_task_end(**told)
+        context.call_on_fit_task_end(**self._told)
         return result
 
-    return run
+    def end(self, learned: dict[str, Any]) -> None:
+        """The fit around them is over."""
+        self._context.call_on_fit_task_end(**self._told, reconstruction_attributes=lambda: learned)
+
+
+class Refit(NamedTuple):
+    """The chosen candidate, unfitted, and what goes on with it."""
+
+    estimator: Any
+    tasks: Tasks
+    store: Store
 
 
 def _some_examples(
@@ -525,59 +419,3 @@ def _some_examples(
     local = some.copy()
     local[:, :n_columns] = places.reshape(-1, n_columns)
     return local, given.samples.take(indices)
-
-
-def _reason(
-    candidates: Candidates,
-    means: dict[int, float],
-    chosen: int,
-    best: int,
-    difference: float,
-    bound: float,
-) -> str:
-    """Why a candidate was chosen."""
-    name, error = candidates[chosen][0], means[chosen]
-    if chosen == best:
-        others = [place for place in means if place != best]
-        beside = ""
-        if others:
-            second = min(others, key=lambda place: means[place])
-            beside = f", next {candidates[second][0]!r} {means[second]:.4g}"
-        text = f"has the lowest validation error, {error:.4g}{beside}."
-    else:
-        text = (
-            f"has validation error {error:.4g}, which exceeds the lowest, {means[best]:.4g} of "
-            f"{candidates[best][0]!r}, by {difference:.2g}: no more than one standard error "
-            f"({bound:.2g})."
-        )
-    if name == "euclidean":
-        return f"Nothing tried beats the Euclidean distance: 'euclidean' {text}"
-    return f"{name!r} was chosen: it {text}"
-
-
-def _results(
-    candidates: Candidates, store: _Store, n_folds: int, means: dict[int, float]
-) -> dict[str, Any]:
-    """The table of what was tried, as GridSearchCV has it; scores are minus mean errors."""
-    n = len(candidates)
-    split = np.full((n_folds, n), np.nan)
-    fitting, scoring = np.full((n_folds, n), np.nan), np.full((n_folds, n), np.nan)
-    for (place, fold), (errors, fit_seconds, score_seconds) in store.results.items():
-        split[fold, place] = -errors.mean()
-        fitting[fold, place], scoring[fold, place] = fit_seconds, score_seconds
-    mean = np.array([-means.get(place, np.nan) for place in range(n)])
-    ranked = np.where(np.isnan(mean), -np.inf, mean)
-    names = [name for name, _ in candidates]
-    rank: Sequence[int] = [1 + int(np.sum(ranked > value)) for value in ranked]
-    return {
-        "mean_fit_time": fitting.mean(axis=0),
-        "std_fit_time": fitting.std(axis=0),
-        "mean_score_time": scoring.mean(axis=0),
-        "std_score_time": scoring.std(axis=0),
-        "param_candidate": np.ma.MaskedArray(np.array(names, dtype=object), mask=[False] * n),
-        "params": [{"candidate": name} for name in names],
-        **{f"split{fold}_test_score": split[fold] for fold in range(n_folds)},
-        "mean_test_score": mean,
-        "std_test_score": split.std(axis=0),
-        "rank_test_score": np.array(rank, dtype=np.int32),
-    }
