@@ -247,8 +247,8 @@ def test_a_candidate_that_cannot_be_fitted_is_left_out() -> None:
     [
         ([], "MetricCV needs at least one candidate, each with a name of its own, got []."),
         (THREE[:1] * 2, "MetricCV needs at least one candidate, each with a name of its own, got "),
-        ([Euclidean()], "MetricCV needs candidates as (name, learner) tuples, got Euclidean()."),
-        ([("a", "b")], "MetricCV needs candidates as (name, learner) tuples, got ('a', 'b')."),
+        ([Euclidean()], "MetricCV needs candidates as (name, learner) tuples, with learners of "),
+        ([("a", "b")], "MetricCV needs candidates as (name, learner) tuples, with learners of "),
     ],
 )
 def test_candidates_that_are_none(candidates: Any, sentence: str) -> None:

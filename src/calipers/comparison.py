@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -148,7 +148,7 @@ class Comparison:
         n = len(self.candidates)
         split, fitting, scoring = np.full((3, self.n_folds, n), np.nan)
         for (place, fold), finished in self.store.finished.items():
-            split[fold, place] = -finished.errors.mean()
+            split[fold, place] = -scores.mean_error(finished.errors, self._groups([fold]))[0]
             fitting[fold, place] = finished.fit_seconds
             scoring[fold, place] = finished.score_seconds
         mean = np.array([-means.get(place, np.nan) for place in range(n)])
@@ -176,12 +176,13 @@ class Comparison:
             if all((place, fold) in finished for fold in folds)
         }
 
-    def _groups(self) -> npt.NDArray[Any] | None:
-        """Groups of the examples in the order of their errors."""
+    def _groups(self, folds: Iterable[int] | None = None) -> npt.NDArray[Any] | None:
+        """Groups of the examples of some folds, or of all, in the order of their errors."""
         groups = self.task.groups
         if groups is None:
             return None
-        return np.concatenate([groups[self.task.folds == fold] for fold in range(self.n_folds)])
+        some = range(self.n_folds) if folds is None else folds
+        return np.concatenate([groups[self.task.folds == fold] for fold in some])
 
 
 class Choice(NamedTuple):

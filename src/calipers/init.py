@@ -86,7 +86,10 @@ def resolved_init(init: Init, samples: Samples) -> Init:
 def initial_map(init: Init, samples: Samples) -> LinearMap:
     """The map of an initial metric."""
     if not isinstance(init, str):
-        return LinearMap(np.asarray(init, dtype=np.float64))
+        matrix = np.asarray(init, dtype=np.float64)
+        if len(matrix) > matrix.shape[1]:  # the same metric by fewer rows
+            matrix = np.asarray(np.linalg.qr(matrix, mode="r"))
+        return LinearMap(matrix)
     if init == "identity":
         return LinearMap()
     return scaled(samples) if init == "scaled" else within_class(samples)

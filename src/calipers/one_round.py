@@ -138,13 +138,13 @@ def find_limits(estimator: Any, samples: Samples, rng: np.random.Generator) -> t
     squared = np.einsum("ij,ij->i", difference, difference)
     squared = squared[squared > 0.0]
     validation.check_differences(float(np.median(squared)) if len(squared) else 0.0)
-    found = np.percentile(squared, _PERCENTILES).tolist()
+    found = np.sqrt(np.percentile(squared, _PERCENTILES)).tolist()
     near, far = (
-        limit if asked is None else float(asked) ** 2
+        limit if asked is None else float(asked)
         for asked, limit in zip(
             (estimator.near_distance, estimator.far_distance), found, strict=True
         )
     )
-    validation.check_limits(type(estimator).__name__, near**0.5, far**0.5)
-    estimator.near_distance_, estimator.far_distance_ = near**0.5, far**0.5
-    return near, far
+    validation.check_limits(type(estimator).__name__, near, far)
+    estimator.near_distance_, estimator.far_distance_ = near, far
+    return near**2, far**2

@@ -2,7 +2,7 @@
 
 A recipe says how triplets are made and how a batch of them moves the metric. Numbers such as
 the batch size or the learning rate are parameters of :class:`~calipers.TripletSGD`, never of a
-recipe. Every function below takes the fields of :class:`Recipe` as keyword arguments:
+recipe. Every function below takes the other fields of :class:`Recipe` as keyword arguments:
 
 >>> ha_sgd(norm_bound="running")
 Recipe(sampling='gradient-norm', norm_bound='running')
@@ -83,18 +83,30 @@ class Recipe:
             "margin_unit": ("data", "one"),
         }
         for name, values in allowed.items():
-            if getattr(self, name) not in values:
+            value = getattr(self, name)
+            if value not in values or (values == (True, False) and not isinstance(value, bool)):
                 raise ValueError(
                     f"A recipe's {name} must be one of {', '.join(map(repr, values))}, got "
-                    f"{getattr(self, name)!r}."
+                    f"{value!r}."
                 )
         _check_projection(self.projection)
         for name in ("max_importance_weight", "clip"):
             value = getattr(self, name)
-            if value is not None and not (isinstance(value, Real) and float(value) > 0):
+            is_number = isinstance(value, Real) and not isinstance(value, bool)
+            if value is not None and not (is_number and float(value) > 0):
                 raise ValueError(
                     f"A recipe's {name} must be None or a number above 0, got {value!r}."
                 )
+        if self.norm_bound != "triplet" and self.sampling != "gradient-norm":
+            raise ValueError(
+                f"A recipe's norm_bound={self.norm_bound!r} has no meaning for sampling="
+                f"{self.sampling!r}: choose sampling='gradient-norm', or leave norm_bound out."
+            )
+        if self.max_importance_weight is not None and self.sampling == "every":
+            raise ValueError(
+                "A recipe's max_importance_weight has no meaning for sampling='every', which "
+                "accepts every batch with probability 1: leave it out."
+            )
         if self.triplets == "all-pairs" and (self.sampling != "every" or not self.batched):
             raise ValueError(
                 "A recipe with triplets='all-pairs' needs sampling='every' and batched=True, since "
@@ -180,7 +192,7 @@ def recipe_of(method: str | Recipe, *, owner: str = "TripletSGD") -> Recipe:
         return method
     if isinstance(method, str) and method in RECIPES:
         return RECIPES[method]()
-    close = get_close_matches(str(method).lower(), RECIPES, n=1, cutoff=0.3)
+    close = get_close_matches(str(method).lower(), RECIPES, n=1, cutoff=0.5)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     raise ValueError(
         f"The 'method' parameter of {owner} must be one of {', '.join(map(repr, RECIPES))} or a "

@@ -57,8 +57,11 @@ class TripletRounds:
         rngs: list[np.random.Generator],
         given: Source | None = None,
         n_components: int | None = None,
+        is_trial: bool = False,
     ) -> None:
         self.coordinates, self.samples = coordinates, samples
+        self.initial, self.initial_samples = coordinates, samples
+        self.is_trial = is_trial
         self.plan, self.recipe, self.numbers = plan, recipe, numbers
         self.triplet_rng, *self.solver_rngs = rngs
         self.given, self.n_components = given, n_components
@@ -76,7 +79,7 @@ class TripletRounds:
         if not self._learns_factor:
             return full
         factor = n_steps(factor_steps(self.samples.shape[0]), PORTION, 1)
-        return 2 * (full + factor) + max(full, factor)
+        return 3 * (full + factor)
 
     @property
     def _learns_factor(self) -> bool:
@@ -85,10 +88,6 @@ class TripletRounds:
         return is_fewer and len(self.samples.class_sizes) > 0
 
     def __iter__(self) -> Iterator[Round]:
-        if self._learns_factor and (yield from self._prefers_factor()):
-            self.factored = self._factor_round(self.samples)
-            yield self.factored.round
-            return
         for number in range(self.plan.n_rounds):
             started = perf_counter()
             if number:
@@ -96,15 +95,18 @@ class TripletRounds:
             source = self._triplets()
             self.solver = self.start(self.samples, source)
             self.mining_seconds += perf_counter() - started
-            yield Round(self.solver, self.samples, source, self.portion_size)
+            yield Round(
+                self.solver, self.samples, source, self.portion_size, is_trial=self.is_trial
+            )
+        if self._learns_factor and (yield from self._prefers_factor()):
+            self.factored = self._factor_round(self.initial_samples, is_first=True)
+            yield self.factored.round
 
     def components(self) -> FloatArray:
         """L of the metric learned so far."""
         if self.factored is not None:
-            return self.coordinates.low_rank_components(self.factored.factor, self.samples)
-        if self.solver is None:  # nothing yet: only halves were learned from
-            eye = np.eye(self.samples.shape[1])
-            return self.coordinates.components(eye, 1.0, self.samples, self.n_components)
+            return self.initial.low_rank_components(self.factored.factor, self.initial_samples)
+        assert self.solver is not None
         return self.coordinates.components(
             self.solver.metric, self.solver.init_scale, self.samples, self.n_components
         )
@@ -114,7 +116,7 @@ class TripletRounds:
 
         Both are learned from one half of some samples and judged by 3-NN on the other, in turn.
         """
-        found = halves(self.samples, self.triplet_rng.spawn(1)[0])
+        found = halves(self.initial_samples, self.triplet_rng.spawn(1)[0])
         if found is None:
             return False
         X, labels, is_held_out = found
@@ -129,10 +131,11 @@ class TripletRounds:
                 recipe=self.recipe,
                 numbers=self.numbers,
                 rngs=[rng.spawn(1)[0] for rng in (self.triplet_rng, *self.solver_rngs)],
+                is_trial=True,
             )
             yield from full
             assert full.solver is not None
-            factored = self._factor_round(half)
+            factored = self._factor_round(half, is_trial=True)
             yield factored.round
             cut = full.coordinates.components(
                 full.solver.metric, full.solver.init_scale, full.samples, self.n_components
@@ -141,9 +144,14 @@ class TripletRounds:
                 errors[place] += held_out_error(X @ L.T, labels, held_out)
         return bool(errors[1] < errors[0])
 
-    def _factor_round(self, samples: Samples) -> FactorRound:
+    def _factor_round(
+        self, samples: Samples, *, is_trial: bool = False, is_first: bool = False
+    ) -> FactorRound:
         assert self.n_components is not None
-        return FactorRound(samples, int(self.n_components), self.triplet_rng.spawn(1)[0])
+        rng = self.triplet_rng.spawn(1)[0]
+        made = FactorRound(samples, int(self.n_components), rng)
+        made.round.is_trial, made.round.is_first = is_trial, is_first
+        return made
 
     def start(self, samples: Samples, source: Source) -> SGDSolver:
         """A solver at the identity, in units of the first triplets."""

@@ -47,6 +47,17 @@ def violations(Z: FloatArray, triplets: IndexArray) -> FloatArray:
     return np.where(to_positive == to_negative, 0.5, (to_positive > to_negative) * 1.0)
 
 
+def violations_by_anchor(Z: FloatArray, triplets: IndexArray) -> FloatArray:
+    """Share of each anchor's triplets that are violated: those of one anchor are alike.
+
+    >>> Z = np.array([[0.0], [1.0], [3.0]])
+    >>> violations_by_anchor(Z, np.array([[0, 1, 2], [1, 2, 0], [1, 0, 2]]))
+    array([0. , 0.5])
+    """
+    _, anchor, sizes = np.unique(triplets[:, 0], return_inverse=True, return_counts=True)
+    return np.asarray(np.bincount(anchor, weights=violations(Z, triplets)) / sizes)
+
+
 def misrankings(Z: FloatArray, pairs: IndexArray) -> FloatArray:
     """Share of the pairs of the other sign that each pair is ranked wrongly against.
 
@@ -69,7 +80,8 @@ def misrankings(Z: FloatArray, pairs: IndexArray) -> FloatArray:
 def mean_error(errors: FloatArray, groups: npt.NDArray[Any] | None = None) -> tuple[float, float]:
     """Mean of errors, or of differences of errors, and its standard error.
 
-    With groups the mean is that of the groups' means: pairs of each sign vary by themselves.
+    With groups, the signs of pairs, each group's mean is 1 - AUC and their variances add up
+    (DeLong et al. 1988).
 
     >>> mean_error(np.array([0.0, 1.0, 0.0, 1.0]))
     (0.5, 0.28867513459481287)

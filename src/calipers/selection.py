@@ -82,8 +82,9 @@ class MetricCV(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: i
     ----------
     candidates : list of (str, estimator) tuples or None, default=None
         Names and learners, from simple to rich. None: Euclidean, Scaled, WithinClass and
-        Discriminant, then TripletSGD, with many neighbours and from the within-class metric; of
-        these those that triplets or pairs allow.
+        Discriminant, then TripletSGD, with many neighbours and from the within-class metric; for
+        triplets Euclidean, Scaled and TripletSGD from either; for pairs Euclidean, Scaled, LEGO
+        and ITML.
     n_components : int or None, default=None
         Rows of ``components_``, asked of every candidate.
     cv : int, default=3
@@ -226,7 +227,7 @@ class MetricCV(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: i
                 some,
                 folds.grouped(some[:, 0], self.cv, rng),
                 fit=fit,
-                errors=lambda Z, triplets, held: scores.violations(Z, triplets[held]),
+                errors=lambda Z, triplets, held: scores.violations_by_anchor(Z, triplets[held]),
             )
             digest = self._digest(given, checked)
             refit = self._choose(task, triplet_candidates(), seed, given, digest)
@@ -294,9 +295,12 @@ class MetricCV(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: i
         validation.check_components(owner, self.n_components, given.samples.shape[1])
         for candidate in self.candidates or []:
             named = isinstance(candidate, tuple) and len(candidate) == 2
-            if not (named and isinstance(candidate[0], str) and hasattr(candidate[1], "fit")):
+            if not (named and isinstance(candidate[0], str)) or not isinstance(
+                candidate[1], MahalanobisMixin
+            ):
                 raise ValueError(
-                    f"{owner} needs candidates as (name, learner) tuples, got {candidate!r}."
+                    f"{owner} needs candidates as (name, learner) tuples, with learners of "
+                    f"calipers, got {candidate!r}."
                 )
             needs_y = signature(candidate[1].fit).parameters["y"].default is Parameter.empty
             if needs != "fit" and needs_y and not hasattr(candidate[1], needs):
@@ -336,6 +340,11 @@ class MetricCV(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: i
         self, task: Task, defaults: Candidates, seed: int, given: Given, digest: str | None
     ) -> Refit:
         """Compare the candidates; returns how to fit the chosen one to all samples."""
+        if np.bincount(task.folds, minlength=self.cv).min() == 0:
+            raise ValueError(
+                f"{type(self).__name__}(cv={self.cv}) has too few examples ({len(task.folds)}) for "
+                "so many folds: lower cv, or pass more."
+            )
         store = Store(self._checkpoint.path if self._checkpoint else None, digest)
         comparison = Comparison(self._prepared(defaults, seed), task, self.cv, store)
         n_fits = len(comparison.candidates) * self.cv + 1

@@ -98,6 +98,17 @@ class TripletStream:
         self.is_started = False
         self.history = History()
 
+    def snapshot(self) -> dict[str, Any]:
+        """What a batch that cannot be learned from must not change."""
+        names = ("X", "triplets", "solver", "is_started", "history")
+        return {name: getattr(self, name) for name in names} | {
+            "reservoir": deepcopy(self.reservoir)
+        }
+
+    def roll_back(self, before: dict[str, Any]) -> None:
+        """Forget a batch that could not be learned from."""
+        vars(self).update(before)
+
     def check_settings(self, settings: dict[str, Any]) -> None:
         """Raise if parameters were changed since the stream began."""
         for name, value in settings.items():

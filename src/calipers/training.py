@@ -70,6 +70,8 @@ class Round:
     portion_size: int
     n_index_columns: int = 3  # of an example: 3 for triplets, 2 for pairs
     n_done: int = 0  # portions
+    is_trial: bool = False  # it only helps to decide: the history does not count it
+    is_first: bool = False  # what was learned before is not part of the result
 
     def steps(self) -> Iterator[tuple[npt.NDArray[Any], IndexArray]]:
         """Portions not yet seen, whole batches only, and the arrays they index."""
@@ -99,6 +101,8 @@ class Passes:
     examples: IndexArray
     max_iter: int
     n_done: int = 0
+    is_trial: bool = False
+    is_first: bool = False
 
     def steps(self) -> Iterator[tuple[npt.NDArray[Any], IndexArray]]:
         """All examples, over and over."""
@@ -135,16 +139,19 @@ class History:
     _points: list[Point] = field(default_factory=list)
     _totals: dict[str, int] = field(default_factory=dict)
 
-    def begin(self, solver: Any) -> None:
-        """Begin the next round."""
-        if self.solver is not None:
+    def begin(self, solver: Any, *, is_first: bool = False) -> None:
+        """Begin the next round; the first one that counts forgets those before."""
+        if is_first:
+            self._points, self._totals = [], {}
+        elif self.solver is not None:
             points, totals = self.points, {name: self.total(name) for name in _COUNTS}
             self._points, self._totals = points, totals
         self.solver = solver
 
     def total(self, name: str) -> int:
         """A count over all rounds: n_iterations, n_updates, n_projections or n_examples."""
-        return self._totals.get(name, 0) + _COUNTS[name](self.solver)
+        present = 0 if self.solver is None else _COUNTS[name](self.solver)
+        return self._totals.get(name, 0) + present
 
     @property
     def points(self) -> list[Point]:
@@ -152,7 +159,7 @@ class History:
         n_examples, n_updates = (self._totals.get(name, 0) for name in ("n_examples", "n_updates"))
         return self._points + [
             Point(n_examples + point.n_examples, point.loss, n_updates + point.n_updates)
-            for point in self.solver.curve
+            for point in ([] if self.solver is None else self.solver.curve)
         ]
 
     def attributes(self) -> dict[str, Any]:
@@ -181,7 +188,8 @@ _COUNTS: dict[str, Callable[[Any], int]] = {
 def train(rounds: Iterable[AnyRound], observers: Sequence[Observer], history: History) -> None:
     """Feed every round's solver its portions until they end or an observer asks to stop."""
     for number, round_ in enumerate(rounds):
-        history.begin(round_.solver)
+        if not round_.is_trial:
+            history.begin(round_.solver, is_first=round_.is_first)
         for observer in observers:
             observer.begin_round(number, round_)
         for X, portion in round_.steps():

@@ -46,38 +46,62 @@ class Given(NamedTuple):
 
 
 @contextmanager
+def restored_on_failure(estimator: Any) -> Iterator[None]:
+    """Leave an estimator as it was if what happens here fails."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__.clear()
+        estimator.__dict__.update(before)
+        raise
+
+
+@contextmanager
+def fresh_fit(estimator: Any) -> Iterator[None]:
+    """Forget what earlier fits have learned, so that no two fits mix; bring it back on failure."""
+    with restored_on_failure(estimator):
+        for name in [*vars(estimator)]:
+            if name.endswith("_") or name in ("_stream", "_theory_facts"):
+                delattr(estimator, name)
+        yield
+
+
+@contextmanager
 def given_labeled(estimator: Any, X: Any, y: Any, *, client: Any = None) -> Iterator[Given]:
     """Check labeled samples: in memory, in a memory-mapped file, or on a Dask cluster.
 
-    If this starts a cluster, the end of the context closes it.
+    The fit takes place within the context. If this starts a cluster, its end closes it.
     """
-    if is_collection(X):
-        with _on_cluster(estimator, X, y, client) as given:
-            yield given
-        return
-    _refuse_client(estimator, client)
-    if is_read_by_blocks(X):
-        yield _labeled_memmap(estimator, X, y)
-        return
-    dense, labels = dense_labeled(estimator, X, y)
-    classes, codes = np.unique(labels, return_inverse=True)
-    yield Given(MemorySamples(dense, codes), classes, dense, labels)
+    with fresh_fit(estimator):
+        if is_collection(X):
+            with _on_cluster(estimator, X, y, client) as given:
+                yield given
+            return
+        _refuse_client(estimator, client)
+        if is_read_by_blocks(X):
+            yield _labeled_memmap(estimator, X, y)
+            return
+        dense, labels = dense_labeled(estimator, X, y)
+        classes, codes = np.unique(labels, return_inverse=True)
+        yield Given(MemorySamples(dense, codes), classes, dense, labels)
 
 
 @contextmanager
 def given_unlabeled(estimator: Any, X: Any, *, client: Any = None) -> Iterator[Given]:
-    """Check samples without labels, wherever they are."""
-    if is_collection(X):
-        with _on_cluster(estimator, X, None, client) as given:
-            yield given
-        return
-    _refuse_client(estimator, client)
-    if is_read_by_blocks(X):
-        checked = _checked_map(estimator, X)
-        yield Given(DiskSamples(checked), np.empty(0), checked, None)
-        return
-    dense = dense_samples(estimator, X)
-    yield Given(MemorySamples(dense), np.empty(0), dense, None)
+    """Check samples without labels, wherever they are; the fit takes place within the context."""
+    with fresh_fit(estimator):
+        if is_collection(X):
+            with _on_cluster(estimator, X, None, client) as given:
+                yield given
+            return
+        _refuse_client(estimator, client)
+        if is_read_by_blocks(X):
+            checked = _checked_map(estimator, X)
+            yield Given(DiskSamples(checked), np.empty(0), checked, None)
+            return
+        dense = dense_samples(estimator, X)
+        yield Given(MemorySamples(dense), np.empty(0), dense, None)
 
 
 @contextmanager
@@ -164,7 +188,7 @@ def check_name(owner: str, parameter: str, name: str, allowed: tuple[str, ...]) 
     """Raise if ``name`` is not allowed; suggest the closest allowed name."""
     if name in allowed:
         return
-    close = get_close_matches(name.lower(), allowed, n=1, cutoff=0.3)
+    close = get_close_matches(str(name).lower(), allowed, n=1, cutoff=0.5)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     raise InvalidParameterError(
         f"The {parameter!r} parameter of {owner} must be one of "
@@ -428,8 +452,9 @@ def check_neighbors(owner: str, n_neighbors: int | None, sizes: IndexArray) -> l
     ]
 
 
-def check_radius(owner: str, radius: float, n_features: int, *, of: str) -> None:
+def check_radius(owner: str, radius: float, n_features: int, projection: object) -> None:
     """Raise if the norm or trace of the first iterate, the identity, exceeds ``radius``."""
+    of = "trace" if projection == "frank-wolfe" else "norm"
     size = n_features if of == "trace" else n_features**0.5
     if size > radius:
         raise ValueError(

@@ -125,7 +125,7 @@ def _evaluate(folds: list[_Fold], options: argparse.Namespace) -> _Result:
     with meter(len(folds), console=console(stderr=True), show=not options.quiet) as bar:
         for number, fold in enumerate(folds, 1):
             name = f"fold {number} of {len(folds)}"
-            with bar.step(name, if_slow=learners.SLOW if number == 1 else "") as advance:
+            with bar.step(name) as advance:
                 metric = learners.make(options)
                 if hasattr(metric, "set_callbacks"):
                     metric.set_callbacks(advance)

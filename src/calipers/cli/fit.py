@@ -92,7 +92,7 @@ def _learn(estimator: Any, data: Chosen, options: argparse.Namespace) -> list[st
     assert data.y is not None
     with (
         meter(1.0, console=console(stderr=True), show=not options.quiet) as bar,
-        bar.step(f"learning, {options.learner}", if_slow=learners.SLOW) as advance,
+        bar.step(f"learning, {options.learner}") as advance,
         with_the_metric_so_far(),
     ):
         if hasattr(estimator, "set_callbacks"):

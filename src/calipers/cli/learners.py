@@ -33,7 +33,6 @@ LEARNERS = {
 """Public classes by their name on the command line."""
 
 METHOD_NAMES = ("all-pairs-sgd", "sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd")
-SLOW = "learning (compiles once)"  # shown when the first step takes long
 
 
 def add_learner(command: argparse.ArgumentParser) -> None:

@@ -80,6 +80,12 @@ class Discriminant(MahalanobisMixin):
             validation.check_components(owner, self.n_components, samples.shape[1])
             validation.check_range(samples)
             validation.check_classes(owner, given.classes, samples.class_sizes)
+            most = min(len(given.classes) - 1, samples.shape[1])
+            if self.n_components is not None and self.n_components > most:
+                raise ValueError(
+                    f"{owner} has at most {most} components for {len(given.classes)} classes, got "
+                    f"n_components={self.n_components}: ask for fewer, or None for all."
+                )
             self.classes_ = given.classes
             coordinates, white = Coordinates.of("within-class", samples)
             indices = evenly_spaced(white.shape[0], MOMENT_SAMPLES)

@@ -93,7 +93,7 @@ class LMNN(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> from sklearn.pipeline import make_pipeline
-    >>> from calipers.estimators.lmnn import LMNN
+    >>> from calipers import LMNN
     >>> X, y = load_wine(return_X_y=True)
     >>> model = make_pipeline(LMNN(), KNeighborsClassifier(3))
     >>> bool(model.fit(X, y).score(X, y) > 0.95)
@@ -155,15 +155,14 @@ class LMNN(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
             validation.check_neighbors(owner, self.n_neighbors, sizes)
             validation.warn_singletons(self.classes_, sizes, stacklevel=4)  # past the wrappers
             _warn_small(self.n_neighbors, self.classes_, labels)
-            labels_given = given.y
-        with single_threaded_blas():
-            problem = LargeMargin(
-                dense, labels, n_neighbors=self.n_neighbors, push_weight=float(self.push_weight)
-            )
-            self.mining_seconds_ = perf_counter() - started
-            self._learn(LargeMarginSolver(problem, tol=float(self.tol)), samples, labels_given)
-        self.solve_seconds_ = perf_counter() - started - self.mining_seconds_
-        return self
+            with single_threaded_blas():
+                problem = LargeMargin(
+                    dense, labels, n_neighbors=self.n_neighbors, push_weight=float(self.push_weight)
+                )
+                self.mining_seconds_ = perf_counter() - started
+                self._learn(LargeMarginSolver(problem, tol=float(self.tol)), samples, given.y)
+            self.solve_seconds_ = perf_counter() - started - self.mining_seconds_
+            return self
 
     def _learn(
         self, solver: LargeMarginSolver, samples: MemorySamples, y: npt.NDArray[Any]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
 from numbers import Integral, Real
 from time import perf_counter
 from typing import Any, ClassVar, Self
@@ -66,7 +69,7 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
     radius : float, default=1000.0
         Largest Frobenius norm of M, in units of the margin.
     max_samples : int or None, default=None
-        Labelled samples that are learned from at most, evenly spaced. None: all.
+        About so many labelled samples are learned from, a share of every class. None: all.
     random_state : int, RandomState instance or None, default=None
         Seeds the drawing of triplets and the sampling of updates.
 
@@ -74,8 +77,8 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
     ----------
     components_ : ndarray of shape (n_components, n_features)
         L with M = L'L, rows by falling variance of the training samples.
-    init_, n_neighbors_, n_rounds_, n_triplets_, batch_size_, learning_rate_
-        What None and "auto" stood for; a fit with these values gives the same bits.
+    init_, recipe_, n_neighbors_, n_rounds_, n_triplets_, batch_size_, learning_rate_
+        What `method`, None and "auto" stood for; a fit with these values gives the same bits.
     n_updates_, n_projections_, n_iter_ : int
         Updates, those among them that left the cone, and batches seen.
     loss_curve_, update_curve_, triplet_curve_ : ndarray of shape (n_points,)
@@ -236,6 +239,7 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
             recipe = self._check(given)
             self.notes_ = validation.check_magnitude(given.samples)
             self._refuse("fit_triplets", n_neighbors="searches no neighbours")
+            self._refuse("fit_triplets", max_samples="learns from all triplets")
             checked = check_triplets(triplets, given.samples.shape[0])
             plan = plan_for_triplets(len(checked), recipe, self)
             validation.check_enough_triplets(type(self).__name__, plan.n_triplets, len(checked))
@@ -263,12 +267,13 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
             The estimator, with the metric so far.
         """
         started = perf_counter()
-        is_first = self._stream is None
-        dense, labels = validation.dense_labeled(self, X, y, reset=is_first, fewest=1)
-        validation.check_range(MemorySamples(dense))
-        stream = self._begun_stream(dense, labels)
-        self.classes_ = stream.add_labelled(dense, labels)
-        return self._take_from(stream, started)
+        with validation.restored_on_failure(self):
+            is_first = self._stream is None
+            dense, labels = validation.dense_labeled(self, X, y, reset=is_first, fewest=1)
+            validation.check_range(MemorySamples(dense))
+            with self._streaming(dense, labels) as stream:
+                self.classes_ = stream.add_labelled(dense, labels)
+                return self._take_from(stream, started)
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit_triplets(self, X: npt.ArrayLike, triplets: npt.ArrayLike) -> Self:
@@ -291,12 +296,13 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
             The estimator, with the metric so far.
         """
         started = perf_counter()
-        dense = validation.dense_samples(self, X, reset=self._stream is None)
-        validation.check_range(MemorySamples(dense))
-        checked = check_triplets(triplets, len(dense))
-        stream = self._begun_stream(dense, None)
-        stream.add(dense, checked)
-        return self._take_from(stream, started)
+        with validation.restored_on_failure(self):
+            dense = validation.dense_samples(self, X, reset=self._stream is None)
+            validation.check_range(MemorySamples(dense))
+            checked = check_triplets(triplets, len(dense))
+            with self._streaming(dense, None) as stream:
+                stream.add(dense, checked)
+                return self._take_from(stream, started)
 
     def theory(self, delta: float = 0.01) -> Theory:
         """Evaluate the paper's two theorems for the last round of this fit.
@@ -304,7 +310,7 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
         See :class:`calipers.theory.Theory`.
         """
         check_is_fitted(self)
-        projection = recipe_of(self.method).projection
+        projection = self.recipe_.projection
         if projection != "every":
             raise ValueError(
                 "The theorems are about solvers that project after every update, got a recipe with "
@@ -328,9 +334,8 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
                 "'ha-sgd'."
             )
         validation.check_init(owner, self.init, d, has_labels=len(given.classes) > 0)
-        of = "trace" if recipe.projection == "frank-wolfe" else "norm"
-        validation.check_radius(owner, self.radius, d, of=of)
-        validation.check_components(owner, self.n_components, d)
+        n_rows = d if isinstance(self.init, str) else min(d, len(self.init))
+        validation.check_components(owner, self.n_components, n_rows)
         return recipe
 
     def _refuse(self, where: str, **reasons: str) -> None:
@@ -351,13 +356,13 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
         source: GivenTriplets | None = None,
     ) -> Self:
         """Run the rounds of a plan and keep what they have learned."""
-        self._stream = None
         name = type(self).__name__
         validation.check_batches(name, plan)
         triplets = None if source is None else source.triplets
         checkpoint = self._checkpoint_observer(given.samples, triplets)
         init = inits.resolved_init(self.init, given.samples)
         coordinates, samples = Coordinates.of(init, given.samples)
+        validation.check_radius(name, self.radius, samples.shape[1], recipe.projection)
         rounds = TripletRounds(
             coordinates,
             samples,
@@ -378,56 +383,65 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
             checkpoint=checkpoint,
         )
         self.components_ = rounds.components()
-        self._set_resolved(init, plan)
-        self._set_counts(history, rounds.solver)
-        self.triplet_curve_ = history.example_curve()
+        self._set_resolved(init, recipe, plan)
+        self._set_counts(history, None if rounds.factored else rounds.solver)
         self.mining_seconds_ = prepared + rounds.mining_seconds
         self.solve_seconds_ = perf_counter() - started - self.mining_seconds_
         return self
 
-    def _begun_stream(self, X: npt.NDArray[Any], labels: npt.NDArray[Any] | None) -> TripletStream:
-        """The stream under way; at the first call a new one."""
-        if self._stream is None:
-            self._refuse(
-                "partial_fit",
-                n_rounds="goes through every batch once",
-                n_triplets="takes every new sample as an anchor",
-            )
-            if labels is None:
-                self._refuse("partial_fit_triplets", n_neighbors="searches no neighbours")
-            given = validation.first_batch(X, labels)
-            recipe = self._check(given)
-            self.notes_ = []
-            init = inits.resolved_init(self.init, given.samples)
-            plan = plan_for_stream(recipe, self, is_labelled=labels is not None)
-            self._set_resolved(init, plan)
-            self._stream = TripletStream(
-                inits.initial_map(init, given.samples),
-                plan,
-                recipe,
-                Numbers(float(self.smoothness), float(self.radius)),
-                random_streams(self.random_state),
-                X,
-                self.get_params(),
-            )
-        self._stream.check_settings(self.get_params())
-        return self._stream
+    @contextmanager
+    def _streaming(
+        self, X: npt.NDArray[Any], labels: npt.NDArray[Any] | None
+    ) -> Iterator[TripletStream]:
+        """The stream under way, at the first call a new one; a batch that fails changes nothing."""
+        stream = self._stream or self._new_stream(X, labels)
+        stream.check_settings(self.get_params())
+        kept = stream.snapshot()
+        try:
+            yield stream
+        except BaseException:
+            stream.roll_back(kept)
+            raise
+        self._stream = stream
+
+    def _new_stream(self, X: npt.NDArray[Any], labels: npt.NDArray[Any] | None) -> TripletStream:
+        where = "partial_fit" if labels is not None else "partial_fit_triplets"
+        self._refuse(where, n_triplets="takes every new sample as an anchor")
+        self._refuse(where, max_samples="learns from every batch")
+        if self.n_rounds != 1:
+            self._refuse(where, n_rounds="goes through every batch once")
+        if labels is None:
+            self._refuse(where, n_neighbors="searches no neighbours")
+        given = validation.first_batch(X, labels)
+        recipe = self._check(given)
+        self.notes_ = []
+        init = inits.resolved_init(self.init, given.samples)
+        plan = plan_for_stream(recipe, self, is_labelled=labels is not None)
+        self._set_resolved(init, recipe, plan)
+        validation.check_radius(type(self).__name__, self.radius, X.shape[1], recipe.projection)
+        return TripletStream(
+            inits.initial_map(init, given.samples),
+            plan,
+            recipe,
+            Numbers(float(self.smoothness), float(self.radius)),
+            random_streams(self.random_state),
+            X,
+            deepcopy(self.get_params()),
+        )
 
     def _take_from(self, stream: TripletStream, started: float) -> Self:
         """Learn from the triplets that fill batches."""
         self.mining_seconds_ = perf_counter() - started
         self.components_ = stream.take(self.n_components)
         self.interrupted_ = False
-        if stream.solver is not None:
-            self._set_counts(stream.history, stream.solver)
-        else:
-            self.n_updates_ = self.n_iter_ = 0
+        self._set_counts(stream.history, stream.solver)
         self.solve_seconds_ = perf_counter() - started - self.mining_seconds_
         return self
 
-    def _set_resolved(self, init: inits.Init, plan: Plan) -> None:
+    def _set_resolved(self, init: inits.Init, recipe: Recipe, plan: Plan) -> None:
         """Show what None and "auto" stood for."""
-        self.init_ = init
+        self.init_ = init if isinstance(init, str) else np.array(init)
+        self.recipe_ = recipe
         self.n_neighbors_, self.n_rounds_ = plan.n_neighbors, plan.n_rounds
         self.n_triplets_, self.batch_size_ = plan.n_triplets, plan.batch_size
         self.learning_rate_ = plan.learning_rate
@@ -436,8 +450,8 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
         for name, value in history.attributes().items():
             setattr(self, name, value)
         self.n_projections_ = history.total("n_projections")
-        if solver is None:  # a factor was learned instead
-            self._theory_facts = None
+        self.triplet_curve_ = history.example_curve()
+        if solver is None:
             return
         settings = solver.settings
         self._theory_facts = {

@@ -18,10 +18,8 @@ DEMO_METHODS = ("sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd")
 DEFAULT = "cv"
 """The row of the default learner, which selects by cross-validation."""
 
-_COMPILING = "compiling (first time only)"
 _WEIGHTS = {DEFAULT: 20.0, "sgd": 6.0, "mini-sgd": 2.0, "as-sgd": 1.0, "hr-sgd": 0.5, "ha-sgd": 0.5}
-_WARM_UP_WEIGHT = 0.1
-TOTAL_WEIGHT = sum(_WEIGHTS.values()) + _WARM_UP_WEIGHT * len(DEMO_METHODS)
+TOTAL_WEIGHT = sum(_WEIGHTS.values())
 """What the steps of `run` weigh together, about a second each."""
 
 
@@ -67,10 +65,6 @@ def run(meter: Meter, *, seed: int = 0) -> Demo:
     from calipers.evaluation import split_error
 
     data = _digits()
-    for method in DEMO_METHODS:  # so that no method's seconds contain compilation
-        with meter.step("warming up", weight=_WARM_UP_WEIGHT, if_slow=_COMPILING):
-            warm = TripletSGD.paper(method, n_triplets=200)
-            warm.fit(data.X_train[:200], data.y_train[:200])
     with meter.step("selecting a learner", weight=_WEIGHTS[DEFAULT]) as advance:
         default = MetricCV(random_state=seed).set_callbacks(advance)
         default.fit(data.X_train, data.y_train)

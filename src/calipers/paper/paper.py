@@ -6,7 +6,6 @@ Runs whose row is in the file already are not done again.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -161,8 +160,6 @@ def run(
 ) -> None:
     """Do the jobs, appending each one's row to the file as soon as it is done."""
     _note_missing(plan, file)
-    for system in {job.system.name: job.system for job in jobs}.values():
-        _warm_up(system, meter)
     for (name, number), same in _by_data(jobs):
         with meter.step(f"{name} {number + 1}/{plan.runs[name]}: reading", weight=0):
             data = datasets.load(name, data_dir=data_dir, split=same[0].split, download=False)
@@ -207,14 +204,3 @@ def _by_data(jobs: Sequence[Job]) -> Iterator[tuple[tuple[str, int], list[Job]]]
     for job in jobs:
         groups.setdefault((job.dataset, job.run), []).append(job)
     yield from groups.items()
-
-
-def _warm_up(system: System, meter: Meter) -> None:
-    """Fit something small, so that no run's seconds contain compilation."""
-    data = datasets.load("iris")
-    with (
-        meter.step("warming up", weight=0, if_slow="compiling (first time only)"),
-        warnings.catch_warnings(),
-    ):
-        warnings.simplefilter("ignore")
-        system.make(seed=0, n_triplets=200).fit(data.X_train, data.y_train)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
 
-_SLOW_START = 1.0
 """Seconds without a sign of life after which a wait is explained."""
 
 
@@ -62,19 +60,13 @@ class Meter:
         self._files: dict[str, TaskID] = {}
 
     @contextmanager
-    def step(self, name: str, *, weight: float = 1.0, if_slow: str = "") -> Iterator[FitAdvance]:
-        """Show ``name``, or ``if_slow`` when the step takes long, until the step is done.
+    def step(self, name: str, *, weight: float = 1.0) -> Iterator[FitAdvance]:
+        """Show ``name`` until the step is done.
 
         Yields a callback for an estimator whose fit is the step.
         """
         self._show(name)
-        explain = Timer(_SLOW_START, self._show, [if_slow])
-        if if_slow:
-            explain.start()
-        try:
-            yield FitAdvance(lambda part: self._progress.advance(self._task, weight * part))
-        finally:
-            explain.cancel()
+        yield FitAdvance(lambda part: self._progress.advance(self._task, weight * part))
         self._done += weight
         self._progress.update(self._task, completed=self._done)
 
