@@ -64,7 +64,7 @@ def constants() -> dict[str, list[Choice]]:
     for name in ("smoothness", "radius", "init"):
         found[name] = _others(name, getattr(default, name), _with_parameter)
     found["learning_rate"] = _others("learning_rate", float(plan.BATCH_SIZE), _with_parameter)
-    for name, value in (("clip", 2.0), ("average", False)):
+    for name, value in (("clip", None), ("average", False)):
         found[name] = [Choice(f"{name}={value}", _with_choice(name, value))]
     return found
 

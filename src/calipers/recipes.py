@@ -141,7 +141,7 @@ def _check_projection(projection: Projection) -> None:
 
 def all_pairs_sgd(**choices: Any) -> Recipe:
     """Mini-SGD over anchors, each with every pair of its nearest positives and negatives."""
-    return Recipe(triplets="all-pairs", **choices)
+    return Recipe(**{"triplets": "all-pairs", "clip": 2.0, **choices})
 
 
 def sgd(**choices: Any) -> Recipe:

@@ -74,9 +74,9 @@ def test_speed_of_a_prefix(tmp_path: Path) -> None:
 
 def test_editions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The worker can also run this edition, which then decides the same."""
-    words = "--only letter dna --shrink 20 --triplets 300 --repeats 2 --seconds 0.05"
+    words = "--only letter --shrink 20 --triplets 300 --repeats 2 --seconds 0.05"
     rows = run("speed", tmp_path, *words.split(), "--first-edition", sys.executable)
-    assert [row["method"] for row in rows] == 2 * list(METHODS)
+    assert [row["method"] for row in rows] == list(METHODS)
     for row in rows:
         assert row["same_as_first"] == row["n_iterations"]
         assert row["times_first"] == row["first_seconds"] / row["seconds"]
@@ -84,7 +84,7 @@ def test_editions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert {len(seconds) for seconds in row["readings"].values()} == {2}
         assert finite(row, "times_first", "cpu_times_first", "times_limit", "ratio")
     said = capsys.readouterr().out
-    assert "first edition / ours, geometric mean of 10: " in said
+    assert "first edition / ours, geometric mean of 5: " in said
     assert "times the limit, at most: " in said
 
 
