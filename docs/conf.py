@@ -8,7 +8,6 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
-sys.path.insert(0, str(HERE.parent / "src"))
 os.environ["CALIPERS_OFFLINE"] = "1"  # examples download nothing
 
 from calipers.version import __version__  # noqa: E402
