@@ -35,42 +35,42 @@ class Plan(NamedTuple):
         return self.batch_size * self.all_pairs**2
 
 
-def plan_for_labels(shape: tuple[int, int], recipe: Recipe, asked: Any) -> Plan:
+def plan_for_labels(shape: tuple[int, int], recipe: Recipe, estimator: Any) -> Plan:
     """Resolve what a fit from labels was not told.
 
-    ``asked`` has the attributes n_neighbors, n_rounds, n_triplets, batch_size and learning_rate,
+    ``estimator`` has the parameters n_neighbors, n_rounds, n_triplets, batch_size and learning_rate,
     each a number or None.
     """
     n, d = shape
-    k = int(asked.n_neighbors or min(N_NEIGHBORS, n - 1))
+    k = int(estimator.n_neighbors or min(N_NEIGHBORS, n - 1))
     n_triplets = min(isqrt(TRIPLETS_PER_ROOT**2 * n), TRIPLET_FEATURES // (d + 100))
     return _plan(
-        asked,
+        estimator,
         recipe,
         n_neighbors=k,
-        n_rounds=int(asked.n_rounds or N_ROUNDS),
-        n_triplets=int(asked.n_triplets or n_triplets),
+        n_rounds=int(estimator.n_rounds or N_ROUNDS),
+        n_triplets=int(estimator.n_triplets or n_triplets),
         all_pairs=k if recipe.triplets == "all-pairs" else 1,
     )
 
 
-def plan_for_triplets(n_given: int, recipe: Recipe, asked: Any) -> Plan:
+def plan_for_triplets(n_given: int, recipe: Recipe, estimator: Any) -> Plan:
     """Resolve what a fit from given triplets was not told; a round is one pass over them."""
     return _plan(
-        asked,
+        estimator,
         recipe,
         n_neighbors=None,
-        n_rounds=int(asked.n_rounds or N_ROUNDS),
-        n_triplets=int(asked.n_triplets or n_given),
+        n_rounds=int(estimator.n_rounds or N_ROUNDS),
+        n_triplets=int(estimator.n_triplets or n_given),
         all_pairs=1,
     )
 
 
-def plan_for_stream(recipe: Recipe, asked: Any, *, is_labelled: bool) -> Plan:
+def plan_for_stream(recipe: Recipe, estimator: Any, *, is_labelled: bool) -> Plan:
     """Resolve what the first batch of a stream was not told, which does not depend on its size."""
-    k = int(asked.n_neighbors or N_NEIGHBORS) if is_labelled else None
+    k = int(estimator.n_neighbors or N_NEIGHBORS) if is_labelled else None
     return _plan(
-        asked,
+        estimator,
         recipe,
         n_neighbors=k,
         n_rounds=1,
@@ -80,7 +80,7 @@ def plan_for_stream(recipe: Recipe, asked: Any, *, is_labelled: bool) -> Plan:
 
 
 def _plan(
-    asked: Any,
+    estimator: Any,
     recipe: Recipe,
     *,
     n_neighbors: int | None,
@@ -92,6 +92,6 @@ def _plan(
     batch_size = BATCH_SIZE if recipe.batched else 1
     if n_triplets is not None:
         batch_size = max(1, min(batch_size, n_triplets // all_pairs**2))
-    batch_size = int(asked.batch_size or batch_size)
-    learning_rate = float(asked.learning_rate or batch_size)
+    batch_size = int(estimator.batch_size or batch_size)
+    learning_rate = float(estimator.learning_rate or batch_size)
     return Plan(n_neighbors, n_rounds, n_triplets, batch_size, learning_rate, all_pairs)
