@@ -38,8 +38,8 @@ class Plan(NamedTuple):
 def plan_for_labels(shape: tuple[int, int], recipe: Recipe, estimator: Any) -> Plan:
     """Resolve what a fit from labels was not told.
 
-    ``estimator`` has the parameters n_neighbors, n_rounds, n_triplets, batch_size and learning_rate,
-    each a number or None.
+    ``estimator`` has the parameters n_neighbors, n_rounds, n_triplets, batch_size and
+    learning_rate, each a number or None.
     """
     n, d = shape
     k = int(estimator.n_neighbors or min(N_NEIGHBORS, n - 1))
