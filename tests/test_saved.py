@@ -14,8 +14,9 @@ from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
-from calipers import FileError, SavedMetric, load
+from calipers import SavedMetric, load
 from calipers.io import contents_of, write
+from calipers.loading import load_metric
 from metric_files import ENCODER, FakeLearner, small_contents, small_file
 
 X, Y = load_iris(return_X_y=True)
@@ -28,7 +29,7 @@ def saved(tmp_path: Path) -> SavedMetric:
     components = np.array([[-0.2, -0.2, 1.0, 1.0], [1.0, 0.5, 0.0, 0.0]])
     learner = FakeLearner().fit(X, components_=components, feature_names_in_=names)
     write(contents_of(learner), tmp_path / "m")
-    return load(tmp_path / "m")
+    return load_metric(tmp_path / "m")
 
 
 def test_it_serves_in_a_pipeline_as_it_is(saved: SavedMetric) -> None:
@@ -93,17 +94,6 @@ def test_that_nothing_was_gained_is_said_first(chosen: str) -> None:
 def test_another_choice_is_not_said_first() -> None:
     assert repr(SavedMetric(small_contents(facts={"chosen_": "scaled"}))).startswith(
         "SavedMetric(learner="
-    )
-
-
-@pytest.mark.parametrize("kind", ["adapter", "bridge"])
-def test_another_kind_of_map_is_no_metric(kind: str, tmp_path: Path) -> None:
-    path = tmp_path / "m"
-    write(small_contents(kind=kind), path)
-    with pytest.raises(FileError) as caught:
-        load(path)
-    assert str(caught.value) == (
-        f"{str(path)!r} is a saved {kind}, not a metric: read it with calipers.io.read."
     )
 
 

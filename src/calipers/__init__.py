@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from calipers.estimators import TripletSGD as TripletSGD
     from calipers.estimators import WithinClass as WithinClass
     from calipers.io import FileError as FileError
+    from calipers.loading import load as load
     from calipers.saved import SavedMetric as SavedMetric
-    from calipers.saved import load as load
+    from calipers.search.query_map import QueryMap as QueryMap
     from calipers.selection import MetricCV as MetricCV
     from calipers.versions import show_versions as show_versions
 
@@ -48,11 +49,12 @@ _HOME_OF = {
     "Euclidean": "calipers.estimators",
     "FileError": "calipers.io",
     "MetricCV": "calipers.selection",
+    "QueryMap": "calipers.search.query_map",
     "SavedMetric": "calipers.saved",
     "Scaled": "calipers.estimators",
     "TripletSGD": "calipers.estimators",
     "WithinClass": "calipers.estimators",
-    "load": "calipers.saved",
+    "load": "calipers.loading",
     "show_versions": "calipers.versions",
 }
 
@@ -66,6 +68,7 @@ __all__ = [
     "Euclidean",
     "FileError",
     "MetricCV",
+    "QueryMap",
     "SavedMetric",
     "Scaled",
     "TripletSGD",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from typing import Any, Self
 
@@ -11,47 +10,8 @@ import numpy.typing as npt
 from sklearn.utils.validation import validate_data
 
 from calipers.arrays import FloatArray
-from calipers.io import Contents, FileError, read
+from calipers.io import Contents
 from calipers.metric import MahalanobisMixin
-
-
-def load(path: str | os.PathLike[str]) -> SavedMetric:
-    """Read a metric that ``metric.save`` or ``calipers fit`` wrote.
-
-    The file holds numbers and text only: loading runs no code from it.
-
-    Parameters
-    ----------
-    path : path-like
-        Name of the file.
-
-    Returns
-    -------
-    SavedMetric
-        The metric, ready to use.
-
-    Raises
-    ------
-    FileError
-        The file is not there, damaged, of another format, or not a metric.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from calipers import Euclidean, load
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     Euclidean().fit(np.eye(3)).save(f"{folder}/metric.safetensors")
-    ...     metric = load(f"{folder}/metric.safetensors")
-    >>> metric
-    SavedMetric(learner='Euclidean', n_features=3, n_components=3)
-    """
-    contents = read(path)
-    if contents.kind != "metric":
-        raise FileError(
-            f"{os.fspath(path)!r} is a saved {contents.kind}, not a metric: read it with "
-            "calipers.io.read."
-        )
-    return SavedMetric(contents)
 
 
 class SavedMetric(MahalanobisMixin):

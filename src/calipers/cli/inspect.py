@@ -35,9 +35,9 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read and show."""
-    from calipers import load
+    from calipers.loading import load_metric
 
-    metric = load(options.metric)
+    metric = load_metric(options.metric)
     facts = _facts(metric, Path(options.metric).stat().st_size)
     if options.json:
         write_json(facts)

@@ -45,12 +45,12 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read both, transform, write."""
-    from calipers import load
     from calipers.data import tables
+    from calipers.loading import load_metric
 
     tables.check_output(options.output)
     check_apart(options.output, data=options.data, metric=options.metric)
-    metric = load(options.metric)
+    metric = load_metric(options.metric)
     label = options.label if options.label is not None else metric.label_
     table = tables.read(
         Path(options.data), kind=options.format, label=label, encoding=options.encoding

@@ -19,6 +19,7 @@ class Contents:
     Every kind has the array ``components``, L of ``X @ L.T``. These are optional:
 
     - ``offset`` of shape (n_components,), which adapters and bridges add to the product;
+    - ``document_components`` of shape (n_components, any), the map of documents of an adapter;
     - ``feature_scale`` of shape (n_features,), standard deviations of the training features;
     - ``similarity`` of shape (n_features, n_features), W of a learner of ``p'Wq`` (OASIS);
     - ``parameters.<name>``, ``resolved.<name>`` and ``facts.<name>``, entries of these

@@ -129,6 +129,8 @@ def _check_arrays(contents: Contents) -> None:
         raise DamagedError(f"'components' has shape {shape}, not (n_components, n_features)")
     k, d = shape
     expected = {"components": (k, d), "offset": (k,), "feature_scale": (d,), "similarity": (d, d)}
+    if "document_components" in arrays:  # from any number of features into the same space
+        expected["document_components"] = (k, *arrays["document_components"].shape[1:2])
     for name in expected.keys() & arrays.keys():
         _check_array(arrays, name, expected[name])
     names = contents.feature_names
