@@ -278,8 +278,9 @@ def _unit_image(
     vector: npt.NDArray[Any], matrix: npt.NDArray[Any] | None, plural: str
 ) -> npt.NDArray[Any]:
     """Return the image of one vector, by as few calls as can be: a server waits for it."""
-    image = vector if matrix is None else vector.dot(matrix)  # dot warns of nothing
-    square = image.dot(image)
+    with np.errstate(over="ignore", invalid="ignore"):
+        image = vector if matrix is None else vector.dot(matrix)
+        square = image.dot(image)
     if _SAFE_SQUARES[0] < square < _SAFE_SQUARES[1]:
         return np.asarray(image / np.sqrt(square))
     return np.asarray(_unit_images(vector[None], matrix, plural, 0)[0])
