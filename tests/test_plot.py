@@ -18,6 +18,7 @@ from calipers.plot import (
     before_after,
     error_against_time,
     feature_importances,
+    knn_map,
     loss_curve,
     principal_plane,
     spectrum,
@@ -72,6 +73,17 @@ def test_one_feature_is_padded() -> None:
 def test_lengths_that_differ_get_a_sentence() -> None:
     with pytest.raises(ValueError, match="as many samples as each other, got 3, 2 and 3"):
         before_after(np.eye(3), [0, 1], np.eye(3))
+
+
+def test_regions_are_those_of_the_training_samples() -> None:
+    """A class that only training samples have keeps its colour; two features are needed."""
+    train, labels = [[0.0, 0.0], [4.0, 0.0], [9.0, 9.0]], ["a", "b", "c"]
+    axes = knn_map(train, labels, [[0.5, 0.0], [3.0, 1.0]], ["a", "a"], n_neighbors=1)
+    np.testing.assert_allclose(np.asarray(axes.collections[-1].get_offsets()), [[3.0, 1.0]])
+    voted = np.asarray(axes.images[0].get_array())
+    assert (voted[0, 0], voted[0, -1]) == (0, 1)
+    with pytest.raises(ValueError, match="two features, got shapes"):
+        knn_map(np.eye(3), labels, np.eye(3), labels)
 
 
 @pytest.mark.parametrize(

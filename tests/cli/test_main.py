@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -102,30 +101,10 @@ def test_an_interrupt_is_one_sentence(
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("calipers.paper.demo.run", interrupt)
+    monkeypatch.setattr("calipers.cli.demo.learned_and_given", interrupt)
     assert main(["demo", "--output", str(tmp_path / "p.png")]) == 130
     assert one_line(capsys) == "calipers: stopped before the end; no half-written file is left."
     assert list(tmp_path.iterdir()) == []
-
-
-def test_demo_as_json_writes_nothing_else_to_stdout(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("calipers.paper.demo.DEMO_METHODS", ("hr-sgd",))
-    assert main(["demo", "--json", "--quiet", "--output", str(tmp_path / "p.svg")]) == 0
-    output = capsys.readouterr()
-    rows = json.loads(output.out)
-    assert output.err == ""
-    assert [row["method"] for row in rows] == ["cv", "euclidean", "hr-sgd"]
-    assert set(rows[2]) == {
-        "method",
-        "error",
-        "updates",
-        "projections",
-        "mining_seconds",
-        "solve_seconds",
-    }
-    assert (tmp_path / "p.svg").read_text().startswith("<?xml")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such pipes on Windows")
@@ -134,8 +113,8 @@ def test_a_reader_that_leaves_is_not_an_error(tmp_path: Path) -> None:
     os.close(reading)
     arguments = ["demo", "--json", "--quiet", "--output", str(tmp_path / "p.png")]
     code = (
-        "import sys; from calipers.cli.main import main; from calipers.paper import demo\n"
-        f"demo.DEMO_METHODS = ('hr-sgd',); sys.exit(main({arguments}))"
+        "import sys; from calipers.cli import demo; from calipers.cli.main import main\n"
+        f"demo.N_SPLITS = 2; sys.exit(main({arguments}))"
     )
     command = [sys.executable, "-c", code]
     with os.fdopen(writing) as closed_pipe:

@@ -80,7 +80,7 @@ def _parser() -> _Parser:
         description="Learn a distance from labelled samples, and run the experiments of Qian et "
         "al. (2013).",
         epilog="examples:\n"
-        "  calipers demo                                 table and picture in a minute\n"
+        "  calipers demo                                 what a learned distance is worth\n"
         "  calipers demo --json --quiet > rows.json      the same for a program\n"
         "  calipers evaluate data.csv --label species    is a learned metric better?\n"
         "  calipers fit data.csv --label species -o metric.safetensors\n"

@@ -25,7 +25,7 @@ from calipers.threads import n_threads
 
 Row: TypeAlias = dict[str, Any]
 
-_ONLY_SHOW = {"cli", "paper", "plot.py"}  # sources that no number depends on
+_ONLY_SHOW = {"cli", "paper", "plot"}  # sources that no number depends on
 _DRAW = {"rich", "matplotlib"}  # requirements that no number depends on
 ROWS = "runs.jsonl"
 """Name of the file of rows in the folder of a report."""

@@ -10,28 +10,10 @@ from rich.markup import escape
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from calipers.paper.demo import Row as DemoRow
     from calipers.paper.fingerprint import Comparison
     from calipers.paper.runs import Row, RunFile
 
 _NOTHING = "-"
-
-
-def demo_table(rows: Sequence[DemoRow]) -> Table:
-    """Lay out what each method of the demonstration did."""
-    table = _table("3-NN on embedded digits", left=("method",))
-    for heading in ("error %", "updates", "projections", "mining s", "solve s"):
-        table.add_column(heading, justify="right")
-    for row in rows:
-        table.add_row(
-            row.method,
-            f"{row.error:.2f}",
-            _whole(row.updates),
-            _whole(row.projections),
-            _seconds(row.mining_seconds),
-            _seconds(row.solve_seconds),
-        )
-    return table
 
 
 def fingerprint_table(rows: Sequence[Comparison]) -> Table:
@@ -126,10 +108,6 @@ def _table(title: str, *, left: Sequence[str]) -> Table:
     for heading in left:
         table.add_column(heading)
     return table
-
-
-def _whole(number: int | None) -> str:
-    return _NOTHING if number is None else f"{number:,}"
 
 
 def _seconds(number: float | None) -> str:
