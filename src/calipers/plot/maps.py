@@ -132,7 +132,9 @@ def knn_map(
 
 def ring(axes: Axes, points: FloatArray) -> None:
     """Put a ring around each point: an error."""
-    axes.scatter(*points.T, s=130, facecolors="none", edgecolors="black", linewidths=1.4)
+    axes.scatter(
+        points[:, 0], points[:, 1], s=130, facecolors="none", edgecolors="black", linewidths=1.4
+    )
 
 
 def _shade(
