@@ -160,17 +160,24 @@ def whitening(centered: FloatArray, n_features: int | None = None) -> tuple[Floa
     n, width = centered.shape
     d = n_features or width
     covariance = centered.T @ centered / n
-    mean_variance = float(np.trace(covariance)) / d
+    shrinkage, mean_variance = shrinkage_of(covariance, n, d)
     if not mean_variance > 0.0:  # the samples of every class are one and the same
         return np.eye(width), 1.0
-    squared = float(np.sum(covariance**2)) / d**2
-    rest = (n + 1.0) * (squared - mean_variance**2 / d)
-    shrinkage = min(1.0, (squared + mean_variance**2) / rest) if rest > 0.0 else 1.0
     values, vectors = np.linalg.eigh(covariance)
     values = (1.0 - shrinkage) * values + shrinkage * mean_variance
     smallest = SMALLEST_VARIANCE * values[-1]
     roots = (vectors / np.sqrt(np.maximum(values, smallest))) @ vectors.T
     return np.asarray(roots), float(1.0 / np.sqrt(max(shrinkage * mean_variance, smallest)))
+
+
+def shrinkage_of(covariance: FloatArray, n: float, n_features: int) -> tuple[float, float]:
+    """Oracle approximating shrinkage of a covariance of n samples, and the mean variance."""
+    d = n_features
+    mean_variance = float(np.trace(covariance)) / d
+    squared = float(np.sum(covariance**2)) / d**2
+    rest = (n + 1.0) * (squared - mean_variance**2 / d)
+    shrinkage = min(1.0, (squared + mean_variance**2) / rest) if rest > 0.0 else 1.0
+    return shrinkage, mean_variance
 
 
 def _some(samples: Samples) -> tuple[FloatArray, IndexArray]:

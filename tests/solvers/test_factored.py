@@ -7,7 +7,8 @@ from scipy.special import logsumexp
 from scipy.stats import ortho_group
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.solvers.factored import STEP, FactoredSolver, loss_weights, squared_distances
+from calipers.solvers.factored import STEP, FactoredSolver
+from calipers.solvers.soft_neighbors import squared_distances
 
 RNG = np.random.default_rng(0)
 X, LABELS = RNG.standard_normal((60, 5)), np.arange(60) % 3
@@ -63,17 +64,6 @@ def test_the_first_step_is_along_the_gradient_of_the_definition() -> None:
     rms = np.sqrt(np.mean(L**2)) / np.sqrt(np.mean(gradient**2))
     np.testing.assert_allclose(one.L, L - STEP * rms * gradient, rtol=1e-6, atol=1e-8)
     assert np.isclose(one.curve[-1].loss, by_definition(L, EXAMPLES[0]))
-
-
-def test_anchors_without_a_positive_or_a_negative_are_left_out() -> None:
-    squared, nobody = RNG.random((3, 4)), np.zeros((3, 4), dtype=bool)
-    is_same = np.array([[True] * 4, [False] * 4, [True, False, True, False]])
-    weights, loss = loss_weights(squared, is_same, nobody)
-    np.testing.assert_array_equal(weights[:2], 0.0)
-    alone = loss_weights(squared[2:], is_same[2:], nobody[2:])
-    np.testing.assert_allclose(weights[2], alone[0][0])
-    assert np.isclose(loss, alone[1])
-    assert loss_weights(squared[:2], is_same[:2], nobody[:2])[1] == 0.0
 
 
 def test_rotation_scale_and_portions_do_not_matter() -> None:

@@ -1,0 +1,148 @@
+"""Second moments of labelled samples and of pairs: what closed forms are computed from.
+
+Sums over blocks are the same wherever samples are, and sums over batches are those of all samples
+at once, up to rounding.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from calipers.arrays import FloatArray, IndexArray
+from calipers.data.samples import Samples
+from calipers.threads import single_threaded_blas
+
+
+class Moments(NamedTuple):
+    """Sizes, means and scatters of classes; with weights, a size is a sum of weights."""
+
+    sizes: FloatArray  # (n_classes,)
+    means: FloatArray  # (n_classes, d)
+    within: FloatArray  # (d, d), the sum of the classes' scatters
+    by_size: FloatArray  # (d, d), the sum of each class's scatter times its size
+
+    @property
+    def n(self) -> float:
+        """Number of samples."""
+        return float(self.sizes.sum())
+
+    @property
+    def between(self) -> FloatArray:
+        """Scatter of the class means, each as often as its class has samples."""
+        centered = self.means - self.sizes @ self.means / self.n
+        return np.asarray((centered.T * self.sizes) @ centered)
+
+    @property
+    def covariance(self) -> FloatArray:
+        """Covariance of all samples."""
+        return (self.within + self.between) / self.n
+
+    @property
+    def similar(self) -> FloatArray:
+        """Mean of vv' over the differences v of all pairs of one class."""
+        return 2.0 * self.by_size / float(self.sizes @ (self.sizes - 1.0))
+
+    @property
+    def dissimilar(self) -> FloatArray:
+        """Mean of uu' over the differences u of all pairs of two classes."""
+        scatter = self.n * self.within - self.by_size + self.n * self.between
+        return np.asarray(2.0 * scatter / (self.n**2 - float(self.sizes @ self.sizes)))
+
+
+@single_threaded_blas()
+def moments_of(samples: Samples, weights: FloatArray | None = None) -> Moments:
+    """Moments of labelled samples, by two passes over their blocks.
+
+    >>> from calipers.data.samples import MemorySamples
+    >>> X = np.array([[0.0], [2.0], [9.0]])
+    >>> moments = moments_of(MemorySamples(X, np.array([0, 0, 1])))
+    >>> moments.similar, moments.dissimilar  # of 2; of 9 and 7
+    (array([[4.]]), array([[65.]]))
+    """
+    d, n_classes = samples.shape[1], len(samples.class_sizes)
+    sizes, sums = np.zeros(n_classes), np.zeros((n_classes, d))
+    for first, block in samples.blocks():
+        codes, weight = _of_block(samples, first, len(block), weights)
+        sizes += np.bincount(codes, weight, n_classes)
+        sums += _sums_by_class(block * weight[:, None], codes, n_classes)
+    means = sums / np.where(sizes > 0.0, sizes, 1.0)[:, None]
+    within, by_size = np.zeros((2, d, d))
+    for first, block in samples.blocks():
+        codes, weight = _of_block(samples, first, len(block), weights)
+        centered = block - means[codes]
+        weighted = centered * weight[:, None]
+        within += weighted.T @ centered
+        weighted *= sizes[codes][:, None]
+        by_size += weighted.T @ centered
+    return Moments(sizes, means, within, by_size)
+
+
+def _of_block(
+    samples: Samples, first: int, size: int, weights: FloatArray | None
+) -> tuple[IndexArray, FloatArray]:
+    indices = np.arange(first, first + size)
+    return samples.labels_of(indices), np.ones(size) if weights is None else weights[indices]
+
+
+def _sums_by_class(X: npt.NDArray[Any], codes: IndexArray, n_classes: int) -> FloatArray:
+    """Sum of the samples of each class, in order."""
+    order = np.argsort(codes, kind="stable")
+    present, starts = np.unique(codes[order], return_index=True)
+    sums = np.zeros((n_classes, X.shape[1]))
+    sums[present] = np.add.reduceat(X[order].astype(np.float64, copy=False), starts, axis=0)
+    return sums
+
+
+class StreamedMoments:
+    """Moments of samples that come batch by batch; it keeps a d x d matrix for each class.
+
+    >>> stream = StreamedMoments()
+    >>> stream.add(np.array([[0.0], [9.0]]), np.array(["a", "b"]))
+    >>> stream.add(np.array([[2.0]]), np.array(["a"]))
+    >>> stream.moments().similar
+    array([[4.]])
+    """
+
+    def __init__(self) -> None:
+        self._of: dict[Any, tuple[float, FloatArray, FloatArray]] = {}  # size, mean, scatter
+
+    @property
+    def classes(self) -> npt.NDArray[Any]:
+        """Labels seen so far, ascending."""
+        return np.array(sorted(self._of))
+
+    @single_threaded_blas()
+    def add(self, X: npt.NDArray[Any], y: npt.NDArray[Any]) -> None:
+        """Let a batch pass (Chan, Golub and LeVeque 1979)."""
+        d = X.shape[1]
+        for label in np.unique(y).tolist():
+            some = X[y == label].astype(np.float64, copy=False)
+            size, mean, scatter = self._of.get(label, (0.0, np.zeros(d), np.zeros((d, d))))
+            centered = some - some.mean(axis=0)
+            shift, total = some.mean(axis=0) - mean, size + len(some)
+            scatter = scatter + centered.T @ centered
+            scatter += (size * len(some) / total) * np.outer(shift, shift)
+            self._of[label] = total, mean + shift * (len(some) / total), scatter
+
+    def moments(self) -> Moments:
+        """Moments of all batches so far, classes ascending by label."""
+        sizes, means, scatters = zip(*(self._of[label] for label in sorted(self._of)), strict=True)
+        by_size = sum(size * scatter for size, scatter in zip(sizes, scatters, strict=True))
+        return Moments(np.array(sizes), np.array(means), sum(scatters), np.asarray(by_size))
+
+
+PAIRS_AT_ONCE = 2**14
+
+
+@single_threaded_blas()
+def mean_outer_product(samples: Samples, pairs: IndexArray) -> FloatArray:
+    """Mean of vv' over the differences v of pairs of samples, as indices of shape (n, 2)."""
+    total = np.zeros((samples.shape[1], samples.shape[1]))
+    for first in range(0, len(pairs), PAIRS_AT_ONCE):
+        some = pairs[first : first + PAIRS_AT_ONCE]
+        difference = samples.take(some[:, 0]).astype(np.float64) - samples.take(some[:, 1])
+        total += difference.T @ difference
+    return total / len(pairs)

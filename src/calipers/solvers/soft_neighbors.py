@@ -1,0 +1,136 @@
+r"""Losses of soft neighbours, for metrics that are learned by their factor L.
+
+An anchor i picks another sample j as its neighbour with probability
+
+.. math:: p_{ij} = e^{-d_{ij}^2} / \sum_{k \ne i} e^{-d_{ik}^2}.
+
+A loss is a function ``loss(squared, anchors, references)`` of squared distances (infinite between
+a sample and itself) and of the classes or targets of both sides. It returns its derivative by each
+squared distance, and its value, both summed over the anchors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from calipers.arrays import FloatArray
+from calipers.threads import parallel_map, single_threaded_blas
+
+Loss: TypeAlias = Callable[
+    [FloatArray, npt.NDArray[Any], npt.NDArray[Any]], tuple[FloatArray, float]
+]
+_BLOCK_ELEMENTS = 2**19  # distances of a block of anchors to all samples: 4 MB
+
+
+def log_likelihood(
+    squared: FloatArray, anchors: npt.NDArray[Any], references: npt.NDArray[Any]
+) -> tuple[FloatArray, float]:
+    """``-log p_i``, with p_i the probability that the neighbour is of the anchor's class.
+
+    It is the paper's smooth hinge of the margin between the negatives and the positives that are
+    softly nearest. Anchors without a positive are left out.
+    """
+    is_same = anchors[:, None] == references
+    among_all, log_all = _softmax(squared)
+    among_same, log_same = _softmax(np.where(is_same, squared, np.inf))
+    counts = np.isfinite(log_same)
+    weights = np.where(counts[:, None], among_same - among_all, 0.0)
+    return weights, float(np.sum((log_all - log_same)[counts]))
+
+
+def expected_errors(
+    squared: FloatArray, anchors: npt.NDArray[Any], references: npt.NDArray[Any]
+) -> tuple[FloatArray, float]:
+    """``1 - p_i``: NCA (Goldberger, Roweis, Hinton and Salakhutdinov 2004)."""
+    is_same = anchors[:, None] == references
+    shares, _ = _softmax(squared)
+    p = np.sum(shares, axis=1, where=is_same)
+    return shares * (is_same - p[:, None]), float(np.sum(1.0 - p))
+
+
+def squared_errors(
+    squared: FloatArray, anchors: npt.NDArray[Any], references: npt.NDArray[Any]
+) -> tuple[FloatArray, float]:
+    """Squared errors of kernel regression: MLKR (Weinberger and Tesauro 2007)."""
+    shares, _ = _softmax(squared)
+    predicted = shares @ references
+    error = predicted - anchors
+    weights = 2.0 * error[:, None] * (predicted[:, None] - references) * shares
+    return weights, float(error @ error)
+
+
+def _softmax(squared: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Shares of exp(-squared) in each row, and the log of their sum; 0 and -inf for no finite."""
+    nearest = squared.min(axis=1, initial=np.inf)
+    offset = np.where(np.isfinite(nearest), nearest, 0.0)
+    shares = np.exp(offset[:, None] - squared)
+    total = shares.sum(axis=1)
+    shares /= np.where(total > 0.0, total, 1.0)[:, None]
+    with np.errstate(divide="ignore"):
+        return shares, np.log(total) - offset
+
+
+def squared_distances(A: FloatArray, B: FloatArray) -> FloatArray:
+    """Squared Euclidean distances between the rows of A and of B."""
+    squared = np.sum(A**2, axis=1)[:, None] - 2.0 * (A @ B.T) + np.sum(B**2, axis=1)
+    return np.asarray(np.maximum(squared, 0.0))
+
+
+def anchor_gradients(
+    weights: FloatArray, anchors: FloatArray, references: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Derivatives of a loss by the images of anchors and of references."""
+    of_anchors = weights.sum(axis=1)[:, None] * anchors - weights @ references
+    of_references = weights.sum(axis=0)[:, None] * references - weights.T @ anchors
+    return 2.0 * of_anchors, 2.0 * of_references
+
+
+class Value(NamedTuple):
+    """The loss at L, and its gradient."""
+
+    L: FloatArray
+    objective: float
+    slope: FloatArray
+
+
+class AllAnchors:
+    """A loss of all samples as anchors and references, in blocks: memory grows with n, not n^2.
+
+    Parameters
+    ----------
+    loss : Loss
+        The loss of a block of anchors.
+    X : array of shape (n, d)
+        Samples.
+    targets : array of shape (n,)
+        Their classes or targets.
+    """
+
+    def __init__(self, loss: Loss, X: FloatArray, targets: npt.NDArray[Any]) -> None:
+        self.loss, self.X, self.targets = loss, X, targets
+
+    def at(self, L: FloatArray) -> Value:
+        """The loss at L."""
+        Z = self.X @ L.T
+
+        def of_block(first: int) -> tuple[float, FloatArray]:
+            block = slice(first, first + size)
+            squared = squared_distances(Z[block], Z)
+            rows = np.arange(len(squared))
+            squared[rows, first + rows] = np.inf
+            weights, value = self.loss(squared, self.targets[block], self.targets)
+            of_anchors, of_references = anchor_gradients(weights, Z[block], Z)
+            return value, of_anchors.T @ self.X[block] + of_references.T @ self.X
+
+        size = max(1, _BLOCK_ELEMENTS // len(Z))
+        with single_threaded_blas():
+            blocks = list(parallel_map(of_block, range(0, len(Z), size)))
+        return Value(L, sum(value for value, _ in blocks), sum(slope for _, slope in blocks))  # type: ignore[arg-type]
+
+    def gradient(self, value: Value) -> FloatArray:
+        """Return the gradient at a value."""
+        return value.slope
