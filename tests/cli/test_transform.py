@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from commands import FEATURES, SPECIES, X, quick_fit, refused, run, write_csv
+from calipers import load
+from commands import FEATURES, FEW, SPECIES, X, Y, quick_fit, refused, run, write_csv
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".npy", ".npz", ".parquet"])
@@ -53,3 +54,28 @@ def test_transform_without_labels_or_names(
         capsys, "transform", "m", "X.npy", "-o", "new.csv"
     )
     assert not Path("new.csv").exists()
+
+
+def test_names_that_are_numbers(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = np.column_stack([X, Y])
+    np.savetxt("pandas.csv", rows, fmt="%.1f", delimiter=",", header="0,1,2,3,4", comments="")
+    run("fit", "pandas.csv", "--label", "4", "-o", "m", "--json", *FEW)
+    output = capsys.readouterr()
+    summary = json.loads(output.out)
+    assert (summary["samples"], summary["features"], summary["classes"]) == (150, 4, 3)
+    assert "is read as names of the columns; if that is wrong, say --header no." in output.err
+    np.savetxt(
+        "two.csv",
+        X[:, [1, 0, 3, 2]].round(),
+        fmt="%d",
+        delimiter=",",
+        header="1,0,3,2",
+        comments="",
+    )
+    run("transform", "m", "two.csv", "-o", "out.npy", "--quiet")
+    np.testing.assert_allclose(np.load("out.npy"), X.round() @ load("m").components_.T)
+    Path("other.csv").write_text("species,0,1,2,weight\na,1,2,3,4\n")
+    told = refused(capsys, "transform", "m", "other.csv", "-o", "new.csv", "--quiet")
+    assert "has no column '3' (a feature of the metric)" in told
+    run("transform", "m", "two.csv", "-o", "out.npy", "--quiet", "--header", "no")
+    assert len(np.load("out.npy")) == 151

@@ -52,8 +52,87 @@ def test_the_label_by_name_or_position(label: str, tmp_path: Path) -> None:
 
 def test_labels_that_are_numbers_are_whole_where_they_can_be(tmp_path: Path) -> None:
     assert table_of(tmp_path, "a,y\n1,3\n2,4\n", label="y").y.dtype == np.int64
-    assert table_of(tmp_path, "a,y\n1,3\n2,4.5\n", label="y").y.tolist() == [3.0, 4.5]
+    assert table_of(tmp_path, "a,y\n1,3.0\n2,4\n", label="y").y.tolist() == [3, 4]
+    assert table_of(tmp_path, "a,y\n1,3\n2,4.5\n", label="y").y.tolist() == ["3", "4.5"]
     assert table_of(tmp_path, "a,y\n1,03\n2,x\n", label="y").y.tolist() == ["03", "x"]
+
+
+@pytest.mark.parametrize(
+    "labels", [(2**53, 2**53 + 1), ("7", "07"), ("1_0", "10"), ("\u0661", "1")]
+)
+def test_labels_that_are_written_differently_are_different(
+    labels: tuple[Any, Any], tmp_path: Path
+) -> None:
+    rows = [f"{label},{i}.5" for i, label in enumerate(labels)]
+    assert len({*table_of(tmp_path, "\n".join(["y,a", *rows]), label="y").y.tolist()}) == 2
+    if isinstance(labels[0], int):
+        lines = [f"{label} 1:1" for label in labels]
+        assert table_of(tmp_path, "\n".join(lines), "a.svm").y.tolist() == list(labels)
+        np.savez(tmp_path / "a.npz", X=np.array([labels, (1, 2)]).T)
+        data = read(tmp_path / "a.npz").choose(label="1")
+        assert data.X.dtype == np.float64
+        assert data.y is not None
+        assert data.y.tolist() == list(labels)
+        pa = pytest.importorskip("pyarrow", reason="needs calipers[tables]")
+        parquet = pytest.importorskip("pyarrow.parquet")
+        for kind in (pa.int64(), pa.uint64(), pa.decimal128(20, 0)):
+            columns = {"y": pa.array([*map(int, labels)], kind), "a": [1.5, 2.5]}
+            parquet.write_table(pa.table(columns), tmp_path / "a.parquet")
+            data = read(tmp_path / "a.parquet", label="y").choose(label="y")
+            assert data.y is not None
+            assert data.y.tolist() == list(labels)
+    else:
+        assert "is not in LIBSVM's format" in refused(tmp_path, f"1_0 1:{labels[0]}\n", "b.svm")
+
+
+def test_only_numbers_as_tables_write_them_are_features(tmp_path: Path) -> None:
+    data = table_of(tmp_path, "a,b,c\n1_234,\u0661,1e3\n5,6,7\n")
+    assert (data.names, data.X.tolist()) == (["c"], [[1000.0], [7.0]])
+
+
+@pytest.mark.parametrize(
+    ("text", "is_named"),
+    [
+        ("0,1,2,3\n5,3,1,0\n4,3,1,0\n", True),  # as pandas writes columns without names
+        (",0,1,2\n0,5.1,3.5,1\n1,4.9,3.0,1\n", True),
+        ("species,0,1\nsetosa,5.1,3.5\n", True),
+        ("species,2019,2020\nsetosa,5.1,3.5\n", True),
+        ("0,1\n5.1,0.0\n4.9,1.0\n", True),
+        ("a,7\n1,2\n", True),
+        ("5.1,3.5,1.4,Iris-setosa\n4.9,3.0,1.4,Iris-setosa\n", False),
+        ("M,0.455,15\nF,0.5,7\n", False),
+        ("0,1\n1,0\n", False),
+        ("5.1,?,0\n4.9,1,0\n", False),
+        ("1,2,0\n3,4,1\n", False),
+    ],
+)
+def test_whether_the_first_row_names_the_columns(text: str, is_named: bool, tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text(text)
+    found = read(path)
+    assert found.named is is_named
+    assert "--header no" in found.remark if is_named else "--header yes" in found.remark
+    for given in (True, False):
+        table = read(path, header=given)
+        assert (table.named, table.remark) == (given, "")
+    head = text.splitlines()[0].split(",")
+    assert read(path, names=[cell for cell in head if cell][:2]).named
+    path.write_text(CSV)
+    assert read(path).remark == ""
+
+
+def test_names_are_no_positions(tmp_path: Path) -> None:
+    table = "species,1,2,weight\na,5,6,7\n"
+    told = refused(tmp_path, table, features=["1", "2", "3"])
+    assert "no column '3' (a feature of the metric): give one of species, 1, 2, weight" in told
+    assert "no column '4' (--label)" in refused(tmp_path, table, label="4")
+    assert table_of(tmp_path, table, label="2").y.tolist() == [6]
+    assert table_of(tmp_path, table, label="-1").y.tolist() == [7]
+
+
+def test_long_texts_are_no_labels(tmp_path: Path) -> None:
+    told = refused(tmp_path, f"a,y\n1,u\n2,{'v' * 100_000}\n", label="y")
+    assert "a text of 100,000 characters in row 2 of the column 'y' of labels" in told
 
 
 def test_a_file_without_a_header(tmp_path: Path) -> None:
@@ -254,7 +333,8 @@ def test_libsvm(tmp_path: Path) -> None:
     assert "is not in LIBSVM's format" in refused(tmp_path, "1 a:b\n", "b.svm")
     assert "has no rows with values" in refused(tmp_path, "", "c.svm")
     huge = "\n".join(["1 1:1", "2 999999999:1"])
-    assert "15 GB when dense: reduce it first" in refused(tmp_path, huge, "d.svm")
+    assert "16,000,000,000 when dense: reduce it first" in refused(tmp_path, huge, "d.svm")
+    assert "when dense: reduce it first" in refused(tmp_path, "1 200000000:1", "e.svm")
 
 
 def test_formats_by_ending_or_by_name(tmp_path: Path) -> None:

@@ -6,7 +6,9 @@ import bz2
 import gzip
 import lzma
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
+from time import process_time
 
 import numpy as np
 import pytest
@@ -116,3 +118,32 @@ def test_packed_files_of_usual_growth_are_read(
     rows = "".join(f"{i},{i % 7},{'xy'[i % 2]}\n" for i in range(5000))
     path.write_bytes(gzip.compress(("a,b,y\n" + rows).encode()))
     assert read(path, label="y").choose(label="y").X.shape == (5000, 2)
+
+
+def test_rows_without_an_end(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv.gz"
+    for content in (b"1,", b'"\n",', b"1", b" 1"):
+        path.write_bytes(gzip.compress(content * (48 << 20), 1))
+        began = process_time()
+        with pytest.raises(FileError):
+            read(path)
+        assert process_time() - began < 10
+
+
+def test_parquet_bombs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pa = pytest.importorskip("pyarrow", reason="needs calipers[tables]")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    monkeypatch.setattr(packed, "MOST_UNPACKED", 1 << 20)
+    path = tmp_path / "a.parquet"
+    text = pa.DictionaryArray.from_arrays(np.zeros(5000, "i4"), ["x" * (1 << 18)])
+    parquet.write_table(pa.table({"a": np.arange(5000.0), "y": text}), path, compression="zstd")
+    before = pa.total_allocated_bytes()
+    for label, told in ((None, ""), ("y", "a text of 262,144 characters")):
+        with pytest.raises(FileError, match=told) if label else nullcontext():
+            table = read(path, label=label).choose(label=label, ignore=[] if label else ["y"])
+            assert table.X.shape == (5000, 1)
+    assert pa.total_allocated_bytes() - before < 8 << 20
+    cells = pa.array([np.zeros(1 << 20), np.zeros(1)], pa.list_(pa.float64()))
+    parquet.write_table(pa.table({"a": [1.0, 2.0], "y": cells}), path)
+    assert read(path).choose().X.tolist() == [[1.0], [2.0]]
+    assert "no labels in the column 'y' (type list" in read_table(path, "y")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 import inspect
 import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calipers.cli.options import at_least_two, count, seed
+from calipers.cli.options import at_least_two, count, read_table, seed
 from calipers.cli.output import remark
 
 if TYPE_CHECKING:
@@ -115,14 +114,12 @@ def read_labelled(options: argparse.Namespace) -> Chosen:
     FileError
         The data cannot be read, or have no labels.
     """
-    from calipers.data import tables
     from calipers.io import FileError
 
-    path = Path(options.data)
-    table = tables.read(path, kind=options.format, label=options.label, encoding=options.encoding)
+    table = read_table(options, options.label)
     chosen = table.choose(label=options.label, ignore=options.ignore)
     if chosen.y is None:
-        raise FileError(f"{path} is read without labels: name their column with --label.")
+        raise FileError(f"{options.data} is read without labels: name their column with --label.")
     if chosen.left_out and not options.quiet:
         remark(f"Left out, not numbers: {', '.join(chosen.left_out)}.")
     return chosen

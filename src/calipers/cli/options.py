@@ -7,7 +7,13 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from calipers.cli.output import remark
+
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from calipers.data.tables import Table
+
     Commands = argparse._SubParsersAction[Any]
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -47,6 +53,30 @@ def add_data(command: argparse.ArgumentParser, *, label_needed: bool) -> None:
         metavar="NAME",
         help="encoding of CSV and TSV, for example cp1252 (default: utf-8)",
     )
+    command.add_argument(
+        "--header",
+        choices=("yes", "no"),
+        help="whether the first row of CSV and TSV names the columns (default: by its cells)",
+    )
+
+
+def read_table(
+    options: argparse.Namespace, label: str | None, names: Collection[str] | None = None
+) -> Table:
+    """Read the table that the options name, and remark on what was decided about it."""
+    from calipers.data import tables
+
+    table = tables.read(
+        Path(options.data),
+        kind=options.format,
+        label=label,
+        encoding=options.encoding,
+        header=None if options.header is None else options.header == "yes",
+        names=names,
+    )
+    if table.remark and not options.quiet:
+        remark(table.remark)
+    return table
 
 
 def check_apart(written: Path, **used: str | Path) -> None:

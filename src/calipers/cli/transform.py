@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calipers.cli.options import add_data, add_output, check_apart
+from calipers.cli.options import add_data, add_output, check_apart, read_table
 from calipers.cli.output import remark, write_json
 
 if TYPE_CHECKING:
@@ -52,9 +52,7 @@ def run(options: argparse.Namespace) -> int:
     check_apart(options.output, data=options.data, metric=options.metric)
     metric = load_metric(options.metric)
     label = options.label if options.label is not None else metric.label_
-    table = tables.read(
-        Path(options.data), kind=options.format, label=label, encoding=options.encoding
-    )
+    table = read_table(options, label, getattr(metric, "feature_names_in_", None))
     data = _chosen(options, metric, table)
     images = _transformed(data.X, metric.components_, source=options.data)
     names = metric.get_feature_names_out().tolist()

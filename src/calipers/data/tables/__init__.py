@@ -2,8 +2,10 @@
 
 Map of this package, in reading order:
 
+- `numbers`: numbers and labels in a text;
 - `table`: columns as they were read, and how rows and labels are chosen among them;
 - `packed`: the plain content of a packed file;
+- `header`: whether the first row of a text names the columns;
 - `text`: CSV and TSV, with the standard library alone;
 - `arrays`: NPY and NPZ;
 - `columnar`: Parquet, by pyarrow;

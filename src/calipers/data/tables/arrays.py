@@ -88,9 +88,8 @@ def _checked_matrix(path: Path, array: npt.NDArray[Any], name: str) -> npt.NDArr
             f"{path} has {name} of shape {array.shape} and type {array.dtype}: give numbers in "
             "rows and columns, at least one of each."
         )
-    if isinstance(array, np.memmap) or (array.dtype.kind == "f" and array.dtype.itemsize in (4, 8)):
-        return array  # what is mapped is converted where it is read
-    return array.astype(np.float64)
+    is_kept = isinstance(array, np.memmap) or array.dtype.kind != "f"  # whole numbers as labels
+    return array if is_kept or array.dtype.itemsize in (4, 8) else array.astype(np.float64)
 
 
 def _checked_labels(

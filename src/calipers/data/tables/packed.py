@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, AnyStr, Generic, cast
 
 from calipers.io import FileError
 from calipers.io.errors import reason
@@ -17,6 +17,8 @@ MOST_UNPACKED = 256 << 20
 """Bytes that any packed file may grow to."""
 LARGEST_GROWTH = 100
 """Times its own size that a file may grow to beyond that."""
+LONGEST_ROW = 32 << 20
+"""Characters that one row of a text may have."""
 
 
 def plain_suffix(path: Path) -> str:
@@ -54,14 +56,50 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         ) from problem
 
 
-def check_growth(path: Path, n_bytes: int) -> None:
+def check_growth(path: Path, n_bytes: int, *, when: str = "") -> None:
     """Raise if a file would grow to ``n_bytes`` that no table of its size has."""
     size = path.stat().st_size
-    if n_bytes > max(MOST_UNPACKED, LARGEST_GROWTH * size):
+    if n_bytes <= max(MOST_UNPACKED, LARGEST_GROWTH * size):
+        return
+    if when:
         raise FileError(
-            f"{path} has {size:,} bytes, but unpacks to {n_bytes:,} or more: unpack it yourself if "
-            "that is meant."
+            f"{path} has {size:,} bytes, but {n_bytes:,} {when}: reduce it first, e.g. with "
+            "sklearn.decomposition.TruncatedSVD."
         )
+    raise FileError(
+        f"{path} has {size:,} bytes, but unpacks to {n_bytes:,} or more: unpack it yourself if "
+        "that is meant."
+    )
+
+
+class BoundedLines(Generic[AnyStr]):
+    """The lines of a file; those of one row may not be longer than `LONGEST_ROW` together.
+
+    Parameters
+    ----------
+    path : Path
+        Name of the file, for the message.
+    stream : file
+        Open for reading.
+    """
+
+    def __init__(self, path: Path, stream: IO[AnyStr]) -> None:
+        self._path, self._left = path, LONGEST_ROW
+        self._stream: IO[AnyStr] = stream
+
+    def begin_row(self) -> None:
+        """Count anew: the lines so far have been read as rows."""
+        self._left = LONGEST_ROW
+
+    def __iter__(self) -> Iterator[AnyStr]:
+        while line := self._stream.readline(self._left + 1):
+            self._left -= len(line)
+            if self._left < 0:
+                raise FileError(
+                    f"{self._path} has a row of more than {LONGEST_ROW:,} characters: check its "
+                    "ends of lines, quotes and format."
+                )
+            yield line
 
 
 class _Measured(io.RawIOBase):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from calipers.data.tables.packed import PACKINGS, plain_suffix
@@ -33,6 +34,8 @@ def read(
     kind: str | None = None,
     label: str | None = None,
     encoding: str | None = None,
+    header: bool | None = None,
+    names: Collection[str] | None = None,
 ) -> Table:
     """Read a file of data.
 
@@ -46,6 +49,12 @@ def read(
         What the user calls the labels, which may be an array of its own.
     encoding : str, optional
         How characters of CSV and TSV are coded; by default UTF-8.
+    header : bool, optional
+        Whether the first row of CSV and TSV names the columns. By default it does if it has all
+        of ``names``, or looks like names (`names_columns`); the table's ``remark`` says what was
+        decided where that may be wrong.
+    names : collection of str, optional
+        Names of columns that a metric asks for.
 
     Raises
     ------
@@ -58,20 +67,23 @@ def read(
         raise FileError(f"{str(path)!r} {what}: give the name of a data file.")
     if path.suffix.lower() in PACKINGS and kind not in _PACKED_TOO:
         raise FileError(f"{path} is packed, which {kind} cannot be read from: unpack it first.")
-    if encoding is not None and kind not in ("csv", "tsv"):
-        raise FileError(
-            f"{path} is read as {kind}, to which --encoding is of no use: leave it out."
-        )
+    for option, value in (("--encoding", encoding), ("--header", header)):
+        if value is not None and kind not in ("csv", "tsv"):
+            raise FileError(
+                f"{path} is read as {kind}, to which {option} is of no use: leave it out."
+            )
     if kind in ("csv", "tsv"):
         from calipers.data.tables.text import read_text
 
         separator = "\t" if kind == "tsv" else None
-        return read_text(path, separator=separator, label=label, encoding=encoding)
+        return read_text(
+            path, separator=separator, label=label, encoding=encoding, header=header, names=names
+        )
     if kind == "parquet":
         from calipers.data.tables.columnar import read_parquet
         from calipers.data.tables.streamed import streamed_parquet
 
-        return streamed_parquet(path) or read_parquet(path)
+        return streamed_parquet(path) or read_parquet(path, label=label)
     if kind == "libsvm":
         from calipers.data.tables.sparse import read_svmlight
 

@@ -10,7 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers import memmap
-from calipers.data.tables.columnar import as_column, is_number, parquet
+from calipers.data.tables.columnar import (
+    as_column,
+    is_number,
+    opened_parquet,
+    parquet,
+    read_measured,
+)
 from calipers.data.tables.table import Column, Table
 from calipers.io import FileError
 from calipers.io.errors import reason
@@ -47,18 +53,20 @@ class StreamedTable(Table):
         return X
 
     def _label_values(self, column: Column) -> npt.NDArray[Any]:
-        (table,) = _guarded(
-            self.path, iter([parquet().read_table(self.path, columns=[column.name])])
-        )
-        return super()._label_values(as_column(column.name, table[column.name]))
+        name = column.name
+        with opened_parquet(self.path) as file:
+            (table,) = _guarded(self.path, map(read_measured, [self.path], [file], [[name]]))
+        return super()._label_values(as_column(name, table[name], is_label=True))
 
 
 def streamed_parquet(path: Path) -> StreamedTable | None:
     """A table that reads by batches, if the file is too large to be read as a whole."""
     reader = parquet()
     try:
-        with reader.ParquetFile(path) as file:
-            n_rows, schema = file.metadata.num_rows, file.schema_arrow
+        with opened_parquet(path) as file:
+            n_rows, schema = file.metadata.num_rows, reader.read_schema(path)
+    except FileError:
+        raise
     except Exception as wrong:  # ArrowException has subclasses of every kind
         raise _unreadable(path, wrong) from wrong
     if 8 * n_rows * len(schema.names) <= memmap.LARGEST_READ:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from calipers.data.tables.numbers import LONGEST_LABEL
 from calipers.io import FileError
 from calipers.memmap import blocks_of
 
@@ -29,12 +31,15 @@ class Column:
         What was found in place of a number, and where; empty for a column of numbers.
     gap : str
         Where the first value is missing or not finite, and what is there; empty if nowhere.
+    labels : ndarray of shape (n_rows,) or None
+        The values as exact labels, where they were read as such.
     """
 
     name: str
     values: npt.NDArray[Any]
     text: str = ""
     gap: str = ""
+    labels: npt.NDArray[Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,8 @@ class Table:
         Rows, where the file holds a matrix.
     labels : ndarray of shape (n_rows,) or None
         Labels, where the file has them beside the matrix.
+    remark : str
+        What was decided about the file and may be wrong; empty for nothing.
     """
 
     source: str
@@ -60,6 +67,7 @@ class Table:
     named: bool = True
     matrix: npt.NDArray[Any] | None = None
     labels: npt.NDArray[Any] | None = None
+    remark: str = ""
 
     def choose(
         self,
@@ -75,7 +83,8 @@ class Table:
         label : str, optional
             Name of the column of labels, or its position from 1; -1 is the last.
         features : sequence of str, optional
-            Names of the columns to take, in this order; by default all columns of numbers.
+            Names of the columns to take, in this order; by default all columns of numbers, as
+            where the file names none.
         ignore : sequence of str
             Columns, by name or position, to leave out.
 
@@ -89,7 +98,8 @@ class Table:
         left_out = {self._position(name, "--ignore") for name in ignore}
         at = None if label is None else self._position(label, "--label")
         if features is not None and self.named:
-            taken = [self._position(name, "a feature of the metric") for name in features]
+            what = "a feature of the metric"
+            taken = [self._position(name, what, by_name=True) for name in features]
         else:
             taken = [i for i in range(len(self.columns)) if i != at and i not in left_out]
         chosen = [self.columns[i] for i in taken if not self.columns[i].text]
@@ -109,17 +119,20 @@ class Table:
         """Whether there is a column of that very name."""
         return self.named and any(column.name == label for column in self.columns)
 
-    def _position(self, asked: str, what: str) -> int:
+    def _position(self, asked: str, what: str, *, by_name: bool = False) -> int:
         names = [column.name for column in self.columns]
-        position = position_of(asked, names)
+        if asked in names:
+            return names.index(asked)
+        position = None if by_name else position_of(asked, names)
         if position is not None:
             return position
         close = get_close_matches(asked, names, n=1, cutoff=0.4)
         hint = f"; did you mean {close[0]!r}?" if close else "."
         shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+        position_too = "" if by_name else f", or a position from 1 to {len(names)}"
         raise FileError(
-            f"{self.source} has no column {asked!r} ({what}): give one of {shown}, or a position "
-            f"from 1 to {len(names)}{hint}"
+            f"{self.source} has no column {asked!r} ({what}): give one of {shown}{position_too}"
+            f"{hint}"
         )
 
     def _check(self, chosen: list[Column], texts: list[Column], *, must_have_all: bool) -> None:
@@ -143,7 +156,7 @@ class Table:
                 )
 
     def _stack(self, columns: list[Column]) -> npt.NDArray[Any]:
-        return np.column_stack([column.values for column in columns])
+        return np.column_stack([column.values for column in columns]).astype(np.float64, copy=False)
 
     def _label_values(self, column: Column) -> npt.NDArray[Any]:
         if column.gap:
@@ -151,7 +164,20 @@ class Table:
                 f"{self.source} has {column.gap} in the column {column.name!r} of labels: fill or "
                 "remove such rows first."
             )
-        return _as_labels(column.values)
+        labels = column.values if column.labels is None else column.labels
+        if not len(labels):
+            raise FileError(
+                f"{self.source} has no labels in the column {column.name!r} ({column.text}): name "
+                "a column of texts or whole numbers."
+            )
+        if labels.dtype == object:
+            row = next(i for i, label in enumerate(labels) if len(label) > LONGEST_LABEL)
+            raise FileError(
+                f"{self.source} has a text of {len(labels[row]):,} characters in row {row + 1} of "
+                f"the column {column.name!r} of labels: labels are names of classes, at most "
+                f"{LONGEST_LABEL} characters long."
+            )
+        return _as_labels(labels)
 
     def _from_matrix(self, label: str | None, ignore: Sequence[str]) -> Chosen:
         matrix, labels = self.matrix, self.labels
@@ -169,6 +195,8 @@ class Table:
         if not kept.any():
             raise FileError(f"{self.source} has no column beside the label: give more columns.")
         X = matrix[:, _as_slice(kept)]
+        if X.dtype.kind != "f" and not isinstance(X, np.memmap):
+            X = X.astype(np.float64)
         bad = first_gap(X)
         if bad is not None:
             row, column = bad
@@ -230,17 +258,20 @@ def _as_labels(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def position_of(asked: str, names: Sequence[str]) -> int | None:
     """Return the index of the column of that name or position, or None.
 
+    Where names are whole numbers a whole number is a name; only -1, -2 ... count from the end.
+
     Examples
     --------
     >>> [position_of(asked, ["a", "b", "c"]) for asked in ("b", "1", "-1", "0", "d")]
     [1, 0, 2, None, None]
+    >>> [position_of(asked, ["0", "1", "2"]) for asked in ("1", "3", "-1")]
+    [1, None, 2]
     """
-    if asked in names:
+    if asked and asked in names:
         return names.index(asked)
-    try:
-        position = int(asked)
-    except ValueError:
+    if not re.fullmatch("-?[1-9][0-9]{0,8}", asked):
         return None
-    if not 1 <= abs(position) <= len(names):
+    position = int(asked)
+    if abs(position) > len(names) or (position > 0 and any(map(str.isdecimal, names))):
         return None
     return position - 1 if position > 0 else len(names) + position

@@ -6,22 +6,23 @@ import codecs
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from calipers.data.tables.packed import opened
+from calipers.data.tables.header import ROWS_COMPARED, decision, names_columns
+from calipers.data.tables.numbers import MISSING, as_number, is_plain, labels_of_texts
+from calipers.data.tables.packed import BoundedLines, opened
 from calipers.data.tables.table import Column, Table, position_of
 from calipers.io import FileError
 
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-nan", "#n/a", "<na>"})
-"""What stands for a missing value, in any case."""
+MOST_COLUMNS = 1 << 20
 
-_BLOCK = 4096  # rows whose texts are in memory at a time
+_CELLS = 1 << 18  # whose texts are in memory at a time
 _SEPARATORS = ",;\t|"
 _OTHER_ENCODINGS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -32,8 +33,10 @@ def read_text(
     separator: str | None = None,
     label: str | None = None,
     encoding: str | None = None,
+    header: bool | None = None,
+    names: Collection[str] | None = None,
 ) -> Table:
-    """Read a table of text; the first row names the columns unless it is all numbers.
+    """Read a table of text; see `calipers.data.tables.read`.
 
     Raises
     ------
@@ -44,7 +47,7 @@ def read_text(
     with opened(path) as stream:
         try:
             with _decoded(path, stream, encoding) as lines:
-                return _table(path, lines, separator, label)
+                return _table(path, lines, separator, label, _Header(header, names))
         except UnicodeError as wrong:
             why = (
                 f"byte 0x{wrong.object[wrong.start]:02x} cannot be decoded"
@@ -69,21 +72,54 @@ def _decoded(path: Path, stream: IO[bytes], encoding: str | None) -> IO[str]:
     return io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
 
 
-def _table(path: Path, lines: IO[str], separator: str | None, label: str | None) -> Table:
-    first_line = next((line for line in lines if line.strip()), "")
+class _Header(NamedTuple):
+    """What is known about the first row before it is read."""
+
+    given: bool | None
+    names: Collection[str] | None
+
+    def named(self, head: list[str], below: list[list[str]]) -> bool:
+        """Decide whether the first row names the columns."""
+        if self.given is not None:
+            return self.given
+        if (
+            self.names is not None
+            and len(self.names)
+            and set(self.names) <= {cell.strip() for cell in head}
+        ):
+            return True
+        return names_columns(head, below)
+
+    def remark(self, path: Path, head: list[str], *, named: bool) -> str:
+        """Return what was decided, where it may be wrong."""
+        is_clear = self.given is not None or all(as_number(cell) is None for cell in head)
+        return "" if is_clear else decision(str(path), named=named)
+
+
+def _table(
+    path: Path, lines: IO[str], separator: str | None, label: str | None, header: _Header
+) -> Table:
+    bounded = BoundedLines(path, lines)
+    first_line = next((line for line in bounded if line.strip()), "")
     if not first_line:
         raise FileError(f"{path} is empty: give a table with a header and rows.")
     separator = separator or _separator(first_line)
-    rows = _rows(csv.reader(chain([first_line], lines), delimiter=separator))
+    rows = _rows(csv.reader(chain([first_line], bounded), delimiter=separator), bounded)
     line, head = next(rows)
-    named = not all(_is_number(cell) for cell in head)
+    if len(head) > MOST_COLUMNS:
+        raise FileError(
+            f"{path} has {len(head):,} columns of at most {MOST_COLUMNS:,}: reduce the features "
+            "first, or check quotes and separators."
+        )
+    at_once = max(1, _CELLS // len(head))
+    below = list(islice(rows, min(ROWS_COMPARED, at_once)))
+    named = header.named(head, [row for _, row in below])
     names = _names(path, head) if named else [f"column {i + 1}" for i in range(len(head))]
-    if not named:
-        rows = chain([(line, head)], rows)
+    rows = chain(below if named else [(line, head), *below], rows)
     at = None if label is None else position_of(label, names)
     makers = [_Maker(name, is_label=i == at) for i, name in enumerate(names)]
     n_rows = 0
-    while block := list(islice(rows, _BLOCK)):
+    while block := list(islice(rows, at_once)):
         _check_widths(path, block, len(names))
         places = [(n_rows + i + 1, line) for i, (line, _) in enumerate(block)]
         for maker, cells in zip(makers, zip(*(row for _, row in block), strict=True), strict=True):
@@ -91,12 +127,19 @@ def _table(path: Path, lines: IO[str], separator: str | None, label: str | None)
         n_rows += len(block)
     if not n_rows:
         raise FileError(f"{path} has a header and no rows: give a table with rows.")
-    return Table(str(path), [maker.column() for maker in makers], named=named)
+    columns = [maker.column() for maker in makers]
+    return Table(str(path), columns, named=named, remark=header.remark(path, head, named=named))
 
 
-def _rows(reader: csv._reader) -> Iterator[tuple[int, list[str]]]:  # type: ignore[name-defined]
+def _rows(
+    reader: csv._reader,  # type: ignore[name-defined]
+    lines: BoundedLines[str],
+) -> Iterator[tuple[int, list[str]]]:
     """Rows that are not blank, with the number of their last line."""
-    return ((reader.line_num, row) for row in reader if row and any(map(str.strip, row)))
+    for row in reader:
+        lines.begin_row()
+        if row and any(map(str.strip, row)):
+            yield reader.line_num, row
 
 
 def _separator(line: str) -> str:
@@ -142,7 +185,7 @@ class _Maker:
         if self.text:
             return
         try:
-            numbers = np.array(cells, dtype=np.float64)
+            numbers = np.array(cells if is_plain("".join(cells)) else ["?"], dtype=np.float64)
         except ValueError:
             numbers = self._one_by_one(cells, places)
         finite = np.isfinite(numbers)
@@ -154,10 +197,11 @@ class _Maker:
 
     def column(self) -> Column:
         """Return the column that has come of it."""
+        labels = labels_of_texts(self.texts) if self.is_label else None
         if self.text:
-            return Column(self.name, np.array(self.texts), self.text, self.gap)
+            return Column(self.name, np.empty(0, dtype="U1"), self.text, self.gap, labels)
         numbers = np.concatenate(self.numbers)
-        return Column(self.name, numbers, "" if self.any_number else "empty", self.gap)
+        return Column(self.name, numbers, "" if self.any_number else "empty", self.gap, labels)
 
     def _one_by_one(
         self, cells: Sequence[str], places: list[tuple[int, int]]
@@ -166,9 +210,10 @@ class _Maker:
         for i, cell in enumerate(cells):
             if cell.strip().lower() in MISSING:
                 continue
-            try:
-                numbers[i] = float(cell)
-            except ValueError:
+            number = as_number(cell)
+            if number is not None:
+                numbers[i] = number
+            else:
                 self.text = f"{cell[:30]!r} in row {places[i][0]}"
                 self.numbers.clear()
                 if not self.is_label:
@@ -180,11 +225,3 @@ class _Maker:
 def _gap(cell: str, row: int, line: int) -> str:
     what = "no value" if cell.strip().lower() in MISSING else f"the value {cell.strip()!r}"
     return f"{what} in row {row} (line {line})"
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
