@@ -37,7 +37,7 @@ from calipers import (
     recipes,
 )
 from calipers.arrays import FloatArray
-from calipers.validation import DataWarning
+from calipers.notices import DataWarning
 
 N_TRIPLETS = 30
 _TINY: dict[str, Any] = {"n_triplets": N_TRIPLETS, "n_neighbors": 1, "random_state": 0}

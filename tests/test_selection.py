@@ -36,7 +36,8 @@ from calipers.checkpoint import fit_digest
 from calipers.data.samples import MemorySamples
 from calipers.interrupt import InterruptedFitWarning
 from calipers.metric import MahalanobisMixin
-from calipers.selection import MAX_SAMPLES, label_candidates, pair_candidates, triplet_candidates
+from calipers.selection import label_candidates, pair_candidates, triplet_candidates
+from calipers.tasks import MAX_SAMPLES
 from learners import iris, random_triplets
 from watch import Quiet, Tasks
 

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from calipers import MetricCV, TripletSGD, memmap, recipes
-from calipers.validation import encoded
+from calipers.inputs import encoded
 from learners import FROM_TRIPLETS, STEPWISE, each_from_triplets, for_triplets, little, noise
 
 X, Y = noise()
@@ -380,7 +380,7 @@ def test_memory_mapped_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize("kind", [int, str, float])
 def test_labels_are_encoded_as_numpy_does(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("calipers.validation._LABELS_AT_ONCE", 7)
+    monkeypatch.setattr("calipers.inputs._LABELS_AT_ONCE", 7)
     labels = (Y * 3 - 5).astype(kind)
     for got, expected in zip(encoded(labels), np.unique(labels, return_inverse=True), strict=True):
         np.testing.assert_array_equal(got, expected)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from time import perf_counter
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -17,36 +16,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.parallel import Parallel, delayed
 
 from calipers import scores
-from calipers.arrays import FloatArray, IndexArray
+from calipers.arrays import FloatArray
 from calipers.interrupt import InterruptedFitWarning, interrupt_requested
 from calipers.io import FileError
 from calipers.io.checkpoint import State, read_states, write_states
-from calipers.validation import DataWarning
+from calipers.notices import DataWarning
+from calipers.tasks import Task
 
 Candidates: TypeAlias = list[tuple[str, Any]]
-
-
-class Task(NamedTuple):
-    """Examples of one kind, to be learned from and held out."""
-
-    X: npt.NDArray[Any]
-    examples: npt.NDArray[Any]  # labels, triplets, or pairs with their sign
-    folds: IndexArray  # of each example
-    fit: Callable[[Any, npt.NDArray[Any], npt.NDArray[Any]], Any]  # estimator, X, examples
-    errors: Callable[[FloatArray, npt.NDArray[Any], npt.NDArray[np.bool_]], FloatArray]
-    groups: npt.NDArray[Any] | None = None
-    per_sample: bool = False  # an example is a sample, so that X is divided with them
-
-    def validate(self, estimator: Any, fold: int) -> tuple[FloatArray, float, float]:
-        """Errors of the examples of a fold under a metric learned from the others; seconds."""
-        is_held_out = self.folds == fold
-        started = perf_counter()
-        X = self.X[~is_held_out] if self.per_sample else self.X
-        self.fit(estimator, X, self.examples[~is_held_out])
-        fitted = perf_counter()
-        Z = self.X.astype(np.float64, copy=False) @ estimator.components_.T
-        errors = self.errors(Z, self.examples, is_held_out)
-        return errors, fitted - started, perf_counter() - fitted
 
 
 class Finished(NamedTuple):

@@ -106,6 +106,12 @@ class Coordinates:
         return L
 
 
+def initial_components(init: Init, samples: Samples, n_components: int | None) -> FloatArray:
+    """L of an initial metric, rows by falling variance of the samples."""
+    coordinates, mapped = Coordinates.of(init, samples)
+    return coordinates.components(np.eye(mapped.shape[1]), 1.0, mapped, n_components)
+
+
 def sample_covariance(samples: Samples) -> FloatArray:
     """Covariance of the samples, in units of their largest deviation: its square may overflow."""
     X = samples.take(evenly_spaced(samples.shape[0], MOMENT_SAMPLES)).astype(np.float64)

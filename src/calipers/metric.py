@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from math import sqrt
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -166,6 +166,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     components_: FloatArray
     n_features_in_: int
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
     @property
     def _n_features_out(self) -> int:

@@ -7,23 +7,17 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
 
 from calipers import validation
 from calipers.coordinates import Coordinates
 from calipers.data.samples import Samples
 from calipers.init import LinearMap
+from calipers.inputs import Given
+from calipers.notices import warn_user
 from calipers.rounds import random_streams
 from calipers.training import AnyRound, History, Passes, Round, learn, n_steps, portion_size
-from calipers.triplets import (
-    DrawnTriplets,
-    GivenTriplets,
-    PairsOfTriplets,
-    Source,
-    check_pairs,
-    check_triplets,
-)
-from calipers.validation import Given
+from calipers.triplets import DrawnTriplets, GivenTriplets, PairsOfTriplets, Source
 
 _LIMIT_PAIRS = 10_000  # random pairs whose distances tell what is near and what is far
 _PERCENTILES = (5, 95)
@@ -34,48 +28,33 @@ class Examples(NamedTuple):
 
     source: Source
     rngs: list[np.random.Generator]
-    started: float
-    n_index_columns: int = 3
+    mining_seconds: float
+    n_index_columns: int = 3  # 3 for triplets, 2 for pairs
 
     def as_pairs(self) -> Examples:
-        """The two pairs of each triplet."""
+        """The two pairs of each triplet; pairs as they are."""
+        if self.n_index_columns == 2:
+            return self
         return self._replace(source=PairsOfTriplets(self.source), n_index_columns=2)
 
 
-def drawn_triplets(estimator: Any, given: Given) -> Examples:
-    """Draw triplets among nearest neighbours; sets ``classes_`` and ``notes_``."""
-    started = perf_counter()
-    _check(estimator, given)
-    k = int(estimator.n_neighbors)
-    estimator.classes_ = given.classes
-    estimator.notes_ += validation.check_labels_and_neighbors(estimator, given, k, stacklevel=5)
-    triplet_rng, *rngs = random_streams(estimator.random_state)
-    n_triplets = int(estimator.n_triplets)
-    source = DrawnTriplets(given.samples, n_triplets, n_neighbors=k, rng=triplet_rng)
-    return Examples(source, rngs, started)
-
-
-def given_triplets(estimator: Any, given: Given, triplets: npt.ArrayLike) -> Examples:
-    """Check a user's triplets."""
-    started = perf_counter()
-    _check(estimator, given)
-    checked = check_triplets(triplets, given.samples.shape[0])
-    return Examples(GivenTriplets(checked), random_streams(estimator.random_state)[1:], started)
-
-
-def given_pairs(estimator: Any, given: Given, pairs: npt.ArrayLike, y: npt.ArrayLike) -> Examples:
-    """Check a user's pairs."""
-    started = perf_counter()
-    _check(estimator, given)
-    checked = check_pairs(pairs, y, given.samples.shape[0])
-    rngs = random_streams(estimator.random_state)[1:]
-    return Examples(GivenTriplets(checked), rngs, started, n_index_columns=2)
-
-
-def _check(estimator: Any, given: Given) -> None:
+def examples_of(estimator: Any, given: Given) -> Examples:
+    """The triplets or pairs given, or triplets drawn among nearest neighbours; sets ``notes_``."""
+    started, d = perf_counter(), given.samples.shape[1]
     estimator.notes_ = validation.check_magnitude(given.samples)
-    owner = type(estimator).__name__
-    validation.check_components(owner, estimator.n_components, given.samples.shape[1])
+    validation.check_components(type(estimator).__name__, estimator.n_components, d)
+    triplet_rng, *rngs = random_streams(estimator.random_state)
+    if given.pairs is not None:
+        return Examples(GivenTriplets(given.pairs), rngs, perf_counter() - started, 2)
+    source: Source
+    if given.triplets is not None:
+        source = GivenTriplets(given.triplets)
+    else:
+        k = int(estimator.n_neighbors)
+        estimator.notes_ += validation.check_labels_and_neighbors(estimator, given, k)
+        n_triplets = int(estimator.n_triplets)
+        source = DrawnTriplets(given.samples, n_triplets, n_neighbors=k, rng=triplet_rng)
+    return Examples(source, rngs, perf_counter() - started)
 
 
 def run(
@@ -92,24 +71,19 @@ def run(
     With ``max_iter`` the same examples come again until the solver has converged. ``learned``
     says which further attributes follow from the solver.
     """
-    prepared, source = perf_counter(), examples.source
-    triplets = source.triplets if isinstance(source, GivenTriplets) else None
-    checkpoint = estimator._checkpoint_observer(given.samples, triplets)
-    whole = Coordinates(LinearMap())
-
-    def attributes(solver: Any) -> dict[str, Any]:
-        L = whole.components(solver.metric, 1.0, given.samples, estimator.n_components)
-        return {"components_": L, **learned(solver)}
-
+    started, source, samples = perf_counter(), examples.source, given.samples
     round_: AnyRound
     if max_iter is None:
         size = portion_size(len(source), solver.batch_size)
-        round_ = Round(solver, given.samples, source, size, examples.n_index_columns)
+        round_ = Round(solver, samples, source, size, examples.n_index_columns)
         n_portions = n_steps(len(source), size, solver.batch_size)
     else:
         everything = next(source.portions(len(source)))
-        X, local = given.samples.local(everything, n_columns=examples.n_index_columns)
+        X, local = samples.local(everything, n_columns=examples.n_index_columns)
         round_, n_portions = Passes(solver, X, local, max_iter), max_iter
+    triplets = source.triplets if isinstance(source, GivenTriplets) else None
+    checkpoint = estimator._checkpoint_observer(samples, triplets)
+    attributes = _attributes(estimator, samples, learned)
     history = learn(
         estimator,
         [round_],
@@ -117,13 +91,70 @@ def run(
         given=(given.X, given.y),
         learned=attributes,
         checkpoint=checkpoint,
-        stacklevel=7,
     )
-    for name, value in {**attributes(solver), **history.attributes()}.items():
-        setattr(estimator, name, value)
-    estimator.mining_seconds_ = prepared - examples.started
-    estimator.solve_seconds_ = perf_counter() - prepared
+    _set(estimator, attributes(solver) | history.attributes())
+    if max_iter is None:
+        name = "pair_curve_" if examples.n_index_columns == 2 else "triplet_curve_"
+        setattr(estimator, name, history.example_curve())
+    estimator.mining_seconds_ = examples.mining_seconds
+    estimator.solve_seconds_ = perf_counter() - started
     return history
+
+
+def minimise(
+    estimator: Any,
+    given: Given,
+    solver: Any,
+    *,
+    learned: Callable[[Any], dict[str, Any]] = lambda solver: {},
+) -> None:
+    """Let a solver of an objective over all samples take steps until it has converged.
+
+    Sets ``components_``, ``objective_curve_``, ``converged_`` and the counts, and warns if
+    `max_iter` steps were too few. ``learned`` says which further attributes follow from the solver.
+    """
+    started, max_iter = perf_counter(), int(estimator.max_iter)
+    attributes = _attributes(estimator, given.samples, learned)
+    history = learn(
+        estimator,
+        [Passes(solver, np.empty((0, 0)), np.empty((0, 3), dtype=np.intp), max_iter)],
+        n_steps=max_iter,
+        given=(given.X, given.y),
+        learned=attributes,
+    )
+    _set(estimator, attributes(solver))
+    estimator.objective_curve_ = np.array(solver.objectives)
+    estimator.objective_ = solver.objectives[-1]
+    estimator.n_iter_ = estimator.n_updates_ = solver.n_updates
+    estimator.converged_ = solver.converged
+    estimator.solve_seconds_ = perf_counter() - started
+    if not solver.converged and not history.stopped:
+        warn_user(
+            f"{type(estimator).__name__} stopped after max_iter={max_iter} steps, while the "
+            "objective still fell: raise max_iter or tol.",
+            ConvergenceWarning,
+        )
+
+
+def _attributes(
+    estimator: Any, samples: Samples, learned: Callable[[Any], dict[str, Any]]
+) -> Callable[[Any], dict[str, Any]]:
+    """What an estimator gets from a solver: the components of its metric, and what is learned."""
+    whole = Coordinates(LinearMap())
+
+    def attributes(solver: Any) -> dict[str, Any]:
+        more = learned(solver)
+        if "components_" in more:
+            return more
+        L = whole.components(solver.metric, 1.0, samples, estimator.n_components)
+        return {"components_": L, **more}
+
+    return attributes
+
+
+def _set(estimator: Any, attributes: dict[str, Any]) -> None:
+    for name, value in attributes.items():
+        setattr(estimator, name, value)
 
 
 def find_limits(estimator: Any, samples: Samples, rng: np.random.Generator) -> tuple[float, float]:

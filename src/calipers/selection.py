@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from contextlib import ExitStack
 from inspect import Parameter, signature
 from numbers import Integral
 from threading import Lock
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import _fit_context, clone
-from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.base import clone
+from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
-from calipers import scores, validation
-from calipers.arrays import IndexArray
+from calipers import validation
 from calipers.checkpoint import Checkpointed, fit_digest
-from calipers.comparison import Candidates, Comparison, Store, Task
+from calipers.comparison import Candidates, Comparison, Store
 from calipers.estimators import (
     ITML,
     LEGO,
@@ -30,14 +27,14 @@ from calipers.estimators import (
     TripletSGD,
     WithinClass,
 )
-from calipers.evaluation import folds
-from calipers.init import evenly_spaced
+from calipers.fitting import FromLabels, FromPairs, FromTriplets
+from calipers.inputs import Given
 from calipers.interrupt import InterruptedFitWarning
 from calipers.metric import MahalanobisMixin
-from calipers.triplets import check_pairs, check_triplets
-from calipers.validation import Given, given_labeled, given_unlabeled
+from calipers.notices import warn_user
+from calipers.tasks import Task, task_of
+from calipers.validation import AT_LEAST_ONE
 
-MAX_SAMPLES = 3_000  # labelled samples, triplets or pairs that candidates are compared by
 MANY_NEIGHBORS = 20
 
 
@@ -69,14 +66,29 @@ def pair_candidates() -> Candidates:
     return [("euclidean", Euclidean()), ("scaled", Scaled()), ("lego", LEGO()), ("itml", ITML())]
 
 
-class MetricCV(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
+def default_candidates(given: Given) -> Candidates:
+    """What is compared for what was given."""
+    if given.triplets is not None:
+        return triplet_candidates()
+    return label_candidates() if given.pairs is None else pair_candidates()
+
+
+class MetricCV(
+    FromLabels,
+    FromTriplets,
+    FromPairs,
+    Checkpointed,
+    CallbackSupportMixin,  # type: ignore[misc]
+    MahalanobisMixin,
+):
     """Choose among metric learners by cross-validation.
 
     Every candidate is fitted to all folds but one and judged on the held-out fold: for labels by
     the share of impostors among the nearest neighbours, nearer ones counting more; for triplets by
     the share violated; for pairs by the AUC. Chosen is the first candidate, from simple to rich,
-    whose error exceeds the lowest by at most one standard error of their paired differences. It
-    is then fitted to all samples.
+    whose error exceeds the lowest by at most one standard error of their paired differences. At
+    most 3,000 samples, triplets or pairs, evenly spaced, decide; the chosen candidate learns from
+    all.
 
     Parameters
     ----------
@@ -127,7 +139,7 @@ class MetricCV(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: i
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "candidates": [list, None],
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "n_components": [AT_LEAST_ONE, None],
         "cv": [Interval(Integral, 2, None, closed="left")],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
@@ -148,149 +160,23 @@ class MetricCV(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: i
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, *, client: Any = None) -> Self:
-        """Choose and learn from labels.
-
-        At most 3,000 samples, evenly spaced, decide; the chosen candidate learns from all.
-
-        Parameters
-        ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Samples.
-        y : array-like or Dask collection of shape (n_samples,)
-            Class of each sample; numbers or strings.
-        client : distributed.Client, optional
-            Of the cluster, for Dask collections; else the current one, else a local cluster.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        with given_labeled(self, X, y, client=client) as given:
-            owner, samples = type(self).__name__, given.samples
-            self._check(given)
-            validation.check_classes(owner, given.classes, samples.class_sizes)
-            indices = evenly_spaced(samples.shape[0], MAX_SAMPLES)
-            labels = np.unique(samples.labels_of(indices), return_inverse=True)[1]
-            seed, rng = self._seed()
-            task = Task(
-                samples.take(indices),
-                labels,
-                folds.stratified(labels, self.cv, rng),
-                fit=lambda estimator, X, y: estimator.fit(X, y),
-                errors=scores.impostor_share,
-                per_sample=True,
-            )
-            digest = self._digest(given, None)
-            refit = self._choose(task, label_candidates(), seed, given, digest)
-            more = {} if client is None else {"client": client}
-            self._refit(refit, lambda estimator: estimator.fit(X, y, **more))
-        self.classes_ = given.classes
-        return self
-
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit_triplets(
-        self, X: npt.ArrayLike, triplets: npt.ArrayLike, *, client: Any = None
-    ) -> Self:
-        """Choose and learn from triplets; folds keep the triplets of an anchor together.
-
-        Parameters
-        ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Samples.
-        triplets : array-like of shape (n_triplets, 3)
-            Indices (anchor, positive, negative): the anchor should be closer to the positive.
-        client : distributed.Client, optional
-            Of the cluster, for Dask collections; else the current one, else a local cluster.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-
-        def fit(estimator: Any, X: Any, triplets: Any, **more: Any) -> Any:
-            learn = getattr(estimator, "fit_triplets", None)
-            return estimator.fit(X, **more) if learn is None else learn(X, triplets, **more)
-
-        with given_unlabeled(self, X, client=client) as given:
-            self._check(given, needs="fit_triplets")
-            checked = check_triplets(triplets, given.samples.shape[0])
-            some, X_some = _some_examples(given, checked, n_columns=3)
-            seed, rng = self._seed()
-            task = Task(
-                X_some,
-                some,
-                folds.grouped(some[:, 0], self.cv, rng),
-                fit=fit,
-                errors=lambda Z, triplets, held: scores.violations_by_anchor(Z, triplets[held]),
-            )
-            digest = self._digest(given, checked)
-            refit = self._choose(task, triplet_candidates(), seed, given, digest)
-            more = {} if client is None else {"client": client}
-            self._refit(refit, lambda estimator: fit(estimator, X, checked, **more))
-        return self
-
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit_pairs(
-        self, X: npt.ArrayLike, pairs: npt.ArrayLike, y: npt.ArrayLike, *, client: Any = None
-    ) -> Self:
-        """Choose and learn from pairs that should be near or far.
-
-        Parameters
-        ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Samples.
-        pairs : array-like of shape (n_pairs, 2)
-            Indices of the two samples of each pair.
-        y : array-like of shape (n_pairs,)
-            +1 for pairs that should be near, -1 for pairs that should be far.
-        client : distributed.Client, optional
-            Of the cluster, for Dask collections; else the current one, else a local cluster.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-
-        def fit(estimator: Any, X: Any, pairs: Any, **more: Any) -> Any:
-            learn = getattr(estimator, "fit_pairs", None)
-            if learn is None:
-                return estimator.fit(X, **more)
-            return learn(X, pairs[:, :2], pairs[:, 2], **more)
-
-        with given_unlabeled(self, X, client=client) as given:
-            self._check(given, needs="fit_pairs")
-            checked = check_pairs(pairs, y, given.samples.shape[0])
-            some, X_some = _some_examples(given, checked, n_columns=2)
-            seed, rng = self._seed()
-            task = Task(
-                X_some,
-                some,
-                folds.stratified(some[:, 2], self.cv, rng),
-                fit=fit,
-                errors=lambda Z, pairs, held: scores.misrankings(Z, pairs[held]),
-                groups=some[:, 2],
-            )
-            digest = self._digest(given, checked)
-            refit = self._choose(task, pair_candidates(), seed, given, digest)
-            more = {} if client is None else {"client": client}
-            self._refit(refit, lambda estimator: fit(estimator, X, checked, **more))
-        return self
+    def _learn(self, given: Given) -> None:
+        self._check(given)
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        task = task_of(given, self.cv, np.random.default_rng(seed))
+        self._refit(self._choose(task, seed, given), task, given)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         text: str = super().__repr__(N_CHAR_MAX=N_CHAR_MAX)
         return f"{self.reason_} {text}" if hasattr(self, "reason_") else text
 
-    def _check(self, given: Given, needs: str = "fit") -> None:
+    def _check(self, given: Given) -> None:
         """Raise for candidates that are none, or that cannot learn from what is given."""
-        owner = type(self).__name__
+        owner, needs = type(self).__name__, "fit"
+        if given.triplets is not None or given.pairs is not None:
+            needs = "fit_pairs" if given.triplets is None else "fit_triplets"
+        else:
+            validation.check_classes(owner, given.classes, given.samples.class_sizes)
         self.notes_ = validation.check_magnitude(given.samples)
         validation.check_components(owner, self.n_components, given.samples.shape[1])
         for candidate in self.candidates or []:
@@ -314,15 +200,6 @@ class MetricCV(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: i
                 f"{owner} needs at least one candidate, each with a name of its own, got {names}."
             )
 
-    def _seed(self) -> tuple[int, np.random.Generator]:
-        """A seed for the candidates, and a generator for the folds."""
-        seed = int(check_random_state(self.random_state).randint(2**31))
-        return seed, np.random.default_rng(seed)
-
-    def _digest(self, given: Given, examples: IndexArray | None) -> str | None:
-        """What the checkpoint is of; None where there is none."""
-        return None if self._checkpoint is None else fit_digest(self, given.samples, examples)
-
     def _prepared(self, defaults: Candidates, seed: int) -> Candidates:
         """Candidates with the rank that was asked for, and with a seed."""
         prepared = []
@@ -336,17 +213,19 @@ class MetricCV(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: i
             prepared.append((name, candidate))
         return prepared
 
-    def _choose(
-        self, task: Task, defaults: Candidates, seed: int, given: Given, digest: str | None
-    ) -> Refit:
+    def _choose(self, task: Task, seed: int, given: Given) -> Refit:
         """Compare the candidates; returns how to fit the chosen one to all samples."""
         if np.bincount(task.folds, minlength=self.cv).min() == 0:
             raise ValueError(
                 f"{type(self).__name__}(cv={self.cv}) has too few examples ({len(task.folds)}) for "
                 "so many folds: lower cv, or pass more."
             )
-        store = Store(self._checkpoint.path if self._checkpoint else None, digest)
-        comparison = Comparison(self._prepared(defaults, seed), task, self.cv, store)
+        store = Store(None, None)
+        if self._checkpoint is not None:
+            examples = given.pairs if given.triplets is None else given.triplets
+            store = Store(self._checkpoint.path, fit_digest(self, given.samples, examples))
+        candidates = self._prepared(default_candidates(given), seed)
+        comparison = Comparison(candidates, task, self.cv, store)
         n_fits = len(comparison.candidates) * self.cv + 1
         tasks = Tasks(self, given, self._init_callback_context(max_subtasks=n_fits))
         comparison.run(tasks.run, self.n_jobs)
@@ -360,15 +239,14 @@ class MetricCV(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: i
         self.cv_results_ = comparison.results(choice.means)
         self.interrupted_ = comparison.interrupted
         if self.interrupted_:
-            warnings.warn(
+            warn_user(
                 f"{type(self).__name__} was interrupted while it compared candidates: it takes "
                 f"the best of those compared by then ({self.chosen_!r}).",
                 InterruptedFitWarning,
-                stacklevel=5,  # past fit and scikit-learn's two wrappers of it
             )
         return Refit(clone(comparison.candidates[choice.place][1]), tasks, store)
 
-    def _refit(self, refit: Refit, fit: Callable[[Any], Any]) -> None:
+    def _refit(self, refit: Refit, task: Task, given: Given) -> None:
         """Fit the chosen candidate to all samples."""
         estimator, tasks, store = refit
         if self._checkpoint is not None and hasattr(estimator, "set_checkpoint"):
@@ -376,7 +254,10 @@ class MetricCV(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: i
             estimator.set_checkpoint(
                 path.with_name(path.name + ".fit"), every_seconds=self._checkpoint.every_seconds
             )
-        tasks.run(estimator, lambda: fit(estimator))
+        client = {} if given.client is None else {"client": given.client}
+        tasks.run(estimator, lambda: task.fit(estimator, given.X, given.examples, **client))
+        if hasattr(self, "feature_names_in_"):
+            estimator.feature_names_in_ = self.feature_names_in_
         self.best_estimator_ = estimator
         self.components_ = estimator.components_
         self.n_updates_ = estimator.n_updates_
@@ -417,14 +298,3 @@ class Refit(NamedTuple):
     estimator: Any
     tasks: Tasks
     store: Store
-
-
-def _some_examples(
-    given: Given, examples: IndexArray, *, n_columns: int
-) -> tuple[IndexArray, npt.NDArray[Any]]:
-    """At most `MAX_SAMPLES` examples, evenly spaced, as indices of the samples they need."""
-    some = examples[evenly_spaced(len(examples), MAX_SAMPLES)]
-    indices, places = np.unique(some[:, :n_columns], return_inverse=True)
-    local = some.copy()
-    local[:, :n_columns] = places.reshape(-1, n_columns)
-    return local, given.samples.take(indices)

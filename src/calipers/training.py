@@ -7,7 +7,6 @@ every step and may ask to stop.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ import numpy.typing as npt
 from calipers.arrays import FloatArray, IndexArray
 from calipers.data.samples import Samples
 from calipers.interrupt import InterruptedFitWarning, interrupt_requested
+from calipers.notices import warn_user
 from calipers.solvers.sgd import Point, State
 from calipers.triplets import LARGEST_PORTION, Source
 
@@ -273,7 +273,6 @@ def learn(
     given: tuple[Any, Any],
     learned: Callable[[Any], dict[str, Any]],
     checkpoint: Any = None,
-    stacklevel: int = 6,
 ) -> History:
     """Train an estimator under its callbacks, its checkpoint and Ctrl-C.
 
@@ -294,11 +293,10 @@ def learn(
         if checkpoint is not None:
             checkpoint.close(is_over=not estimator.interrupted_)
     if estimator.interrupted_:
-        warnings.warn(
+        warn_user(
             f"{type(estimator).__name__} was interrupted after {history.n_steps} of {n_steps} "
             "steps: the metric is the one learned by then.",
             InterruptedFitWarning,
-            stacklevel=stacklevel,  # past fit and scikit-learn's two wrappers of it
         )
     return history
 

@@ -1,187 +1,29 @@
-"""The boundary: check what users pass and turn it into samples, or say what is wrong with it."""
+"""Checks of settings and data: one sentence that says what is wrong."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import issparse
-from sklearn.utils import assert_all_finite, column_or_1d
-from sklearn.utils._param_validation import InvalidParameterError
-from sklearn.utils.validation import validate_data
+from sklearn.utils._param_validation import Interval, InvalidParameterError
 
 from calipers import init as inits
-from calipers import memmap
-from calipers.arrays import IndexArray, refuse_kinds, refuse_masked, refuse_missing
-from calipers.dask import is_collection
-from calipers.data.disk import DiskSamples
-from calipers.data.samples import MemorySamples, Samples
-from calipers.memmap import blocks_of
+from calipers.arrays import IndexArray
+from calipers.data.samples import Samples
+from calipers.inputs import Given
+from calipers.notices import DataWarning, warn_user
 from calipers.plan import Plan
 
+AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")  # what parameters may be
+POSITIVE = Interval(Real, 0, None, closed="neither")
+NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 LARGEST_VALUE = 1e75  # fourth powers of larger differences overflow float64
 SMALLEST_VALUE = 1e-75
 LARGEST_RATIO = 1e37  # of two differences; its eighth power must not overflow
 MOST_SAMPLES_COMPARED = 10_000
-_LABELS_AT_ONCE = 2**20
-_DENSE: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C"}
-
-
-class DataWarning(UserWarning):
-    """A learner can use the data, but not in the way that the user may expect."""
-
-
-class Given(NamedTuple):
-    """The input of a fit, checked."""
-
-    samples: Samples
-    classes: npt.NDArray[Any]  # labels of the samples are codes of these; empty without labels
-    X: Any  # what callbacks receive
-    y: Any
-
-
-@contextmanager
-def restored_on_failure(estimator: Any) -> Iterator[None]:
-    """Leave an estimator as it was if what happens here fails."""
-    before = dict(vars(estimator))
-    try:
-        yield
-    except BaseException:
-        estimator.__dict__.clear()
-        estimator.__dict__.update(before)
-        raise
-
-
-@contextmanager
-def fresh_fit(estimator: Any) -> Iterator[None]:
-    """Forget what earlier fits have learned, so that no two fits mix; bring it back on failure."""
-    with restored_on_failure(estimator):
-        for name in [*vars(estimator)]:
-            if name.endswith("_") or name in ("_stream", "_theory_facts"):
-                delattr(estimator, name)
-        yield
-
-
-@contextmanager
-def given_labeled(estimator: Any, X: Any, y: Any, *, client: Any = None) -> Iterator[Given]:
-    """Check labeled samples: in memory, in a memory-mapped file, or on a Dask cluster.
-
-    The fit takes place within the context. If this starts a cluster, its end closes it.
-    """
-    with fresh_fit(estimator):
-        if is_collection(X):
-            with _on_cluster(estimator, X, y, client) as given:
-                yield given
-            return
-        _refuse_client(estimator, client)
-        if is_read_by_blocks(X):
-            yield _labeled_memmap(estimator, X, y)
-            return
-        dense, labels = dense_labeled(estimator, X, y)
-        classes, codes = np.unique(labels, return_inverse=True)
-        yield Given(MemorySamples(dense, codes), classes, dense, labels)
-
-
-@contextmanager
-def given_unlabeled(estimator: Any, X: Any, *, client: Any = None) -> Iterator[Given]:
-    """Check samples without labels, wherever they are; the fit takes place within the context."""
-    with fresh_fit(estimator):
-        if is_collection(X):
-            with _on_cluster(estimator, X, None, client) as given:
-                yield given
-            return
-        _refuse_client(estimator, client)
-        if is_read_by_blocks(X):
-            checked = _checked_map(estimator, X)
-            yield Given(DiskSamples(checked), np.empty(0), checked, None)
-            return
-        dense = dense_samples(estimator, X)
-        yield Given(MemorySamples(dense), np.empty(0), dense, None)
-
-
-@contextmanager
-def _on_cluster(estimator: Any, X: Any, y: Any, client: Any) -> Iterator[Given]:
-    from calipers.dask.cluster import client_of
-    from calipers.dask.collections import column_names
-    from calipers.dask.samples import cluster_samples
-
-    with client_of(client) as used:
-        samples, classes = cluster_samples(used, X, y)
-        estimator.n_features_in_ = samples.shape[1]
-        names = column_names(X)
-        if names is not None:
-            estimator.feature_names_in_ = names
-        elif hasattr(estimator, "feature_names_in_"):
-            del estimator.feature_names_in_
-        yield Given(samples, np.empty(0) if classes is None else classes, X, y)
-
-
-def _refuse_client(estimator: Any, client: Any) -> None:
-    if client is not None:
-        raise ValueError(
-            f"{type(estimator).__name__} was given a Dask client for an X that is no Dask "
-            "collection: pass a dask array or dataframe, or leave client out."
-        )
-
-
-def _labeled_memmap(estimator: Any, X: npt.NDArray[Any], y: Any) -> Given:
-    checked = _checked_map(estimator, X)
-    check_labels(estimator, y)
-    labels = column_or_1d(y, warn=True)
-    refuse_mixed(estimator, labels)
-    if len(labels) != len(checked):
-        raise ValueError(
-            f"y has {len(labels)} labels for the {len(checked)} samples of X: give one for each."
-        )
-    if labels.dtype.kind == "f":
-        assert_all_finite(labels, input_name="y")
-    classes, codes = encoded(labels)
-    return Given(DiskSamples(checked, codes), classes, checked, labels)
-
-
-def is_read_by_blocks(X: Any) -> bool:
-    """Return whether X is a memory-mapped file too large to read as a whole."""
-    return isinstance(X, np.memmap) and X.nbytes > memmap.LARGEST_READ
-
-
-def encoded(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], IndexArray]:
-    """Return classes and codes as ``np.unique`` does, in no more memory than the codes take.
-
-    >>> encoded(np.array(["b", "a", "b"]))
-    (array(['a', 'b'], dtype='<U1'), array([1, 0, 1]))
-    """
-    parts = [slice(first, first + _LABELS_AT_ONCE) for first in range(0, len(y), _LABELS_AT_ONCE)]
-    classes = np.unique(np.concatenate([np.unique(y[part]) for part in parts]))
-    codes = np.empty(len(y), dtype=np.intp)
-    for part in parts:
-        codes[part] = np.searchsorted(classes, y[part])
-    return classes, codes
-
-
-def _checked_map(estimator: Any, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Refuse what scikit-learn refuses of arrays in memory; read X block by block."""
-    owner = type(estimator).__name__
-    if X.ndim != 2 or X.dtype.kind not in "biuf":
-        raise ValueError(
-            f"{owner} needs X of shape (n_samples, n_features) with numbers, got a memory map of "
-            f"shape {X.shape} and type {X.dtype}: reshape or convert it."
-        )
-    validate_data(estimator, X, skip_check_array=True)  # sets the number of features
-    for first, block in blocks_of(X):
-        if block.dtype.kind == "f" and not np.isfinite(block.sum(dtype=np.float64)):
-            wrong = ~np.isfinite(block)
-            if wrong.any():
-                i, feature = divmod(int(wrong.argmax()), X.shape[1])
-                raise ValueError(
-                    f"Input X contains NaN or infinity: {block[i, feature]} in sample {first + i}, "
-                    f"feature {feature}; fill or remove such samples first."
-                )
-    return X
 
 
 def check_name(owner: str, parameter: str, name: str, allowed: tuple[str, ...]) -> None:
@@ -194,64 +36,6 @@ def check_name(owner: str, parameter: str, name: str, allowed: tuple[str, ...]) 
         f"The {parameter!r} parameter of {owner} must be one of "
         f"{', '.join(map(repr, allowed))}, got {name!r}.{hint}"
     )
-
-
-def dense_samples(estimator: Any, X: Any, *, reset: bool = True) -> npt.NDArray[Any]:
-    """Check X and return it dense. Sparse X is refused: differences of its samples are dense."""
-    _refuse_sparse(estimator, X)
-    refuse_kinds(X, "X")
-    with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn checks the sum of X first
-        samples: npt.NDArray[Any] = validate_data(estimator, X, reset=reset, **_DENSE)
-    return samples
-
-
-def dense_labeled(
-    estimator: Any, X: Any, y: Any, *, reset: bool = True, fewest: int = 2
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Check X, with ``fewest`` samples or more, and its labels; return both dense."""
-    _refuse_sparse(estimator, X)
-    refuse_kinds(X, "X")
-    check_labels(estimator, y)
-    more = {**_DENSE, "reset": reset, "ensure_min_samples": fewest}
-    with np.errstate(over="ignore", invalid="ignore"):
-        samples, labels = validate_data(estimator, X, y, **more)
-    refuse_mixed(estimator, labels)
-    return samples, labels
-
-
-def check_labels(estimator: Any, y: Any) -> None:
-    """Raise if there are no labels, or if some are missing."""
-    if y is None:
-        raise ValueError(
-            f"{type(estimator).__name__} requires y to be passed, but the target y is None: pass "
-            "labels, or your own triplets to TripletSGD.fit_triplets."
-        )
-    refuse_masked(y, "y")
-    refuse_missing(y)
-
-
-def refuse_mixed(estimator: Any, labels: npt.NDArray[Any]) -> None:
-    """Raise if the labels have types that Python cannot compare with each other."""
-    if labels.dtype.kind != "O":
-        return
-    try:
-        np.unique(labels)
-    except TypeError as problem:
-        kinds = sorted({type(label).__name__ for label in labels.tolist()})
-        raise ValueError(
-            f"{type(estimator).__name__} needs labels of one type, got labels of types "
-            f"{', '.join(kinds)}: make them one, e.g. by y.astype(str), and leave out "
-            "samples without a label."
-        ) from problem
-
-
-def _refuse_sparse(estimator: Any, X: Any) -> None:
-    if issparse(X):
-        raise TypeError(
-            f"{type(estimator).__name__} needs a dense X, got a sparse {type(X).__name__} of shape "
-            f"{X.shape}: reduce it first, e.g. with sklearn.decomposition.TruncatedSVD, or pass "
-            "X.toarray()."
-        )
 
 
 def check_differences(squared: float) -> None:
@@ -343,14 +127,6 @@ def _on_repeated(X: npt.NDArray[Any]) -> list[str]:
     ]
 
 
-def first_batch(X: npt.NDArray[Any], labels: npt.NDArray[Any] | None) -> Given:
-    """Return the first batch of a stream as the input of a fit."""
-    if labels is None:
-        return Given(MemorySamples(X), np.empty(0), X, None)
-    classes, codes = np.unique(labels, return_inverse=True)
-    return Given(MemorySamples(X, codes), classes, X, labels)
-
-
 def check_init(owner: str, init: object, n_features: int, *, has_labels: bool) -> None:
     """Raise if ``init`` is no initial metric, or needs labels that are not there."""
     if isinstance(init, str):
@@ -374,14 +150,12 @@ def check_init(owner: str, init: object, n_features: int, *, has_labels: bool) -
         )
 
 
-def check_labels_and_neighbors(
-    estimator: Any, given: Given, n_neighbors: int | None, *, stacklevel: int
-) -> list[str]:
+def check_labels_and_neighbors(estimator: Any, given: Given, n_neighbors: int | None) -> list[str]:
     """Raise unless the classes give triplets. Returns remarks."""
     owner, sizes = type(estimator).__name__, given.samples.class_sizes
     check_classes(owner, given.classes, sizes)
     remarks = check_neighbors(owner, n_neighbors, sizes)
-    warn_singletons(given.classes, sizes, stacklevel=stacklevel + 1)
+    warn_singletons(given.classes, sizes)
     return remarks
 
 
@@ -418,19 +192,31 @@ def check_classes(
         )
 
 
-def warn_singletons(classes: npt.NDArray[Any], sizes: IndexArray, *, stacklevel: int) -> None:
+def warn_singletons(classes: npt.NDArray[Any], sizes: IndexArray) -> None:
     """Warn once which classes are singletons: their samples are never anchors."""
     singletons = classes[sizes == 1]
     if len(singletons):
-        some = ", ".join(repr(c) for c in singletons[:3].tolist()) + (
-            ", ..." if len(singletons) > 3 else ""
-        )
-        warnings.warn(
-            f"{len(singletons)} of {len(classes)} classes have one sample only ({some}): such a "
-            "class has no positive, so its sample serves as a negative only.",
+        warn_user(
+            f"{len(singletons)} of {len(classes)} classes have one sample only "
+            f"({_first_of(singletons)}): such a class has no positive, so its sample serves as a "
+            "negative only.",
             DataWarning,
-            stacklevel=stacklevel + 1,
         )
+
+
+def warn_small_classes(classes: npt.NDArray[Any], sizes: IndexArray, n_neighbors: int) -> None:
+    """Warn once how many classes have fewer than ``n_neighbors`` targets."""
+    small = classes[(sizes > 1) & (sizes <= n_neighbors)]
+    if len(small):
+        warn_user(
+            f"{len(small)} of {len(classes)} classes have no more than n_neighbors={n_neighbors} "
+            f"samples ({_first_of(small)}): their samples have all others of the class as targets.",
+            DataWarning,
+        )
+
+
+def _first_of(classes: npt.NDArray[Any]) -> str:
+    return ", ".join(map(repr, classes[:3].tolist())) + (", ..." if len(classes) > 3 else "")
 
 
 def check_neighbors(owner: str, n_neighbors: int | None, sizes: IndexArray) -> list[str]:
@@ -470,6 +256,15 @@ def check_components(owner: str, n_components: int | None, n_features: int) -> N
             f"{owner} was asked for n_components={n_components}, but X has {n_features} "
             f"features: ask for at most {n_features}, or None for all."
         )
+
+
+def check_closed_form(estimator: Any, given: Given) -> None:
+    """Raise if no metric follows from the moments of these samples."""
+    owner = type(estimator).__name__
+    check_components(owner, estimator.n_components, given.samples.shape[1])
+    check_range(given.samples)
+    if len(given.classes):
+        check_classes(owner, given.classes, given.samples.class_sizes)
 
 
 def check_batches(owner: str, plan: Plan) -> None:

@@ -15,7 +15,7 @@ from sklearn.datasets import load_digits
 from calipers import memmap
 from calipers.data import disk
 from calipers.evaluation import knn_error
-from calipers.validation import DataWarning
+from calipers.notices import DataWarning
 from learners import (
     FROM_TRIPLETS,
     LEARNERS,
@@ -166,7 +166,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memmap, "LARGEST_READ", 0)
     monkeypatch.setattr(memmap, "BLOCK_ELEMENTS", 6400)
     monkeypatch.setattr(disk, "_TAKEN_AT_ONCE", 64)
-    monkeypatch.setattr("calipers.validation._LABELS_AT_ONCE", 100)
+    monkeypatch.setattr("calipers.inputs._LABELS_AT_ONCE", 100)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators.lmnn import LMNN
-from calipers.validation import DataWarning
+from calipers.notices import DataWarning
 from reference.lmnn_by_definition import WINE, WINE_Y, X, Y, by_definition, data, fit, problem
 from watch import Watch
 

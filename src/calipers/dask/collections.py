@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy.typing as npt
 
 from calipers.arrays import FloatArray
 from calipers.dask import partitions
+from calipers.notices import warn_user
 
 
 def is_collection(X: Any) -> bool:
@@ -121,9 +121,8 @@ def transform_lazily(
         X = _by_samples(X)
         _check_width(X.shape[1], components)
         if names_in is not None:
-            warnings.warn(
-                "X does not have valid feature names, but the metric was fitted with feature names",
-                stacklevel=3,
+            warn_user(
+                "X does not have valid feature names, but the metric was fitted with feature names"
             )
         chunks = (X.chunks[0], (len(components),))
         meta = np.empty((0, 0))
@@ -137,10 +136,7 @@ def transform_lazily(
     _check_width(len(columns), components)
     if names_in is None:
         if column_names(X) is not None:
-            warnings.warn(
-                "X has feature names, but the metric was fitted without feature names",
-                stacklevel=3,
-            )
+            warn_user("X has feature names, but the metric was fitted without feature names")
     else:
         check_names(columns, list(names_in))
     names = [str(i) for i in range(len(components))] if names_out is None else list(names_out)

@@ -159,6 +159,15 @@ class MemorySamples:
         return MemorySamples(sample_map(self.X), self.labels)
 
 
+def in_memory(samples: Samples) -> MemorySamples:
+    """All samples, with their classes, in an array."""
+    if isinstance(samples, MemorySamples):
+        return samples
+    indices = np.arange(samples.shape[0])
+    labels = samples.labels_of(indices) if len(samples.class_sizes) else None
+    return MemorySamples(samples.take(indices), labels)
+
+
 def anchor_indices(samples: Samples, places: IndexArray) -> IndexArray:
     """Return the indices of anchors by their places among all possible anchors.
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval
 
 from calipers import validation
 from calipers.coordinates import Coordinates
+from calipers.fitting import FromLabels
 from calipers.init import MOMENT_SAMPLES, discriminant_axes, evenly_spaced
+from calipers.inputs import Given
 from calipers.metric import MahalanobisMixin
-from calipers.validation import given_labeled
+from calipers.validation import AT_LEAST_ONE
 
 
-class Discriminant(MahalanobisMixin):
+class Discriminant(FromLabels, MahalanobisMixin):
     """Distance of linear discriminants: the axes along which class means differ most.
 
     The samples are whitened by the (shrunk) covariance within classes, then projected onto the
@@ -51,47 +49,24 @@ class Discriminant(MahalanobisMixin):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "n_components": [AT_LEAST_ONE, None],
     }
 
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, *, client: Any = None) -> Self:
-        """Find the discriminants.
-
-        Parameters
-        ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Samples.
-        y : array-like or Dask collection of shape (n_samples,)
-            Class of each sample; numbers or strings.
-        client : distributed.Client, optional
-            Of the cluster, for Dask collections; else the current one, else a local cluster.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        with given_labeled(self, X, y, client=client) as given:
-            owner, samples = type(self).__name__, given.samples
-            validation.check_components(owner, self.n_components, samples.shape[1])
-            validation.check_range(samples)
-            validation.check_classes(owner, given.classes, samples.class_sizes)
-            most = min(len(given.classes) - 1, samples.shape[1])
-            if self.n_components is not None and self.n_components > most:
-                raise ValueError(
-                    f"{owner} has at most {most} components for {len(given.classes)} classes, got "
-                    f"n_components={self.n_components}: ask for fewer, or None for all."
-                )
-            self.classes_ = given.classes
-            coordinates, white = Coordinates.of("within-class", samples)
-            indices = evenly_spaced(white.shape[0], MOMENT_SAMPLES)
-            X = white.take(indices).astype(np.float64)
-            axes = discriminant_axes(X, white.labels_of(indices))
-            components = coordinates.low_rank_components(axes, white)
-            self.components_ = components[: self.n_components]
+    def _learn(self, given: Given) -> None:
+        validation.check_closed_form(self, given)
+        samples = given.samples
+        most = min(len(given.classes) - 1, samples.shape[1])
+        if self.n_components is not None and self.n_components > most:
+            raise ValueError(
+                f"{type(self).__name__} has at most {most} components for {len(given.classes)} "
+                f"classes, got n_components={self.n_components}: ask for fewer, or None for all."
+            )
+        coordinates, white = Coordinates.of("within-class", samples)
+        indices = evenly_spaced(white.shape[0], MOMENT_SAMPLES)
+        X = white.take(indices).astype(np.float64)
+        axes = discriminant_axes(X, white.labels_of(indices))
+        self.components_ = coordinates.low_rank_components(axes, white)[: self.n_components]
         self.n_updates_ = 0
-        return self

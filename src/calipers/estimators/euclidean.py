@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval
 
 from calipers import validation
-from calipers.coordinates import Coordinates
+from calipers.coordinates import initial_components
+from calipers.fitting import FromSamples
+from calipers.inputs import Given
 from calipers.metric import MahalanobisMixin
-from calipers.validation import given_unlabeled
+from calipers.validation import AT_LEAST_ONE
 
 
-class Euclidean(MahalanobisMixin):
+class Euclidean(FromSamples, MahalanobisMixin):
     """The Euclidean distance with the methods of a learned one: M = I.
 
     Parameters
@@ -46,38 +44,17 @@ class Euclidean(MahalanobisMixin):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "n_components": [AT_LEAST_ONE, None],
     }
 
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: npt.ArrayLike, y: object = None, *, client: Any = None) -> Self:
-        """Check X, and find its principal axes if `n_components` asks for them.
-
-        Parameters
-        ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Samples.
-        y : object, default=None
-            Ignored.
-        client : distributed.Client, optional
-            Of the cluster, for Dask collections; else the current one, else a local cluster.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        with given_unlabeled(self, X, client=client) as given:
-            d = given.samples.shape[1]
-            validation.check_components(type(self).__name__, self.n_components, d)
-            if self.n_components is None:
-                self.components_ = np.eye(d)
-            else:
-                coordinates, samples = Coordinates.of("identity", given.samples)
-                eye = np.eye(samples.shape[1])
-                self.components_ = coordinates.components(eye, 1.0, samples, self.n_components)
+    def _learn(self, given: Given) -> None:
+        d = given.samples.shape[1]
+        validation.check_components(type(self).__name__, self.n_components, d)
+        if self.n_components is None:
+            self.components_ = np.eye(d)
+        else:
+            self.components_ = initial_components("identity", given.samples, self.n_components)
         self.n_updates_ = 0
-        return self

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-import warnings
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import _fit_context
-from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval
 
 from calipers import one_round
 from calipers.checkpoint import Checkpointed
+from calipers.fitting import FromLabels, FromPairs, FromTriplets
+from calipers.inputs import Given
 from calipers.metric import MahalanobisMixin
-from calipers.one_round import Examples
+from calipers.notices import warn_user
 from calipers.solvers.logdet import CyclicSolver
-from calipers.validation import Given, given_labeled, given_unlabeled
+from calipers.validation import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE
 
 
-class ITML(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
+class ITML(
+    FromLabels,
+    FromTriplets,
+    FromPairs,
+    Checkpointed,
+    CallbackSupportMixin,  # type: ignore[misc]
+    MahalanobisMixin,
+):
     """Information-theoretic metric learning: the metric nearest to the Euclidean one.
 
     Implements Davis, Kulis, Jain, Sra and Dhillon, "Information-Theoretic Metric Learning"
@@ -101,14 +105,14 @@ class ITML(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignor
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_triplets": [Interval(Integral, 1, None, closed="left")],
-        "slack_weight": [Interval(Real, 0, None, closed="neither")],
-        "near_distance": [Interval(Real, 0, None, closed="neither"), None],
-        "far_distance": [Interval(Real, 0, None, closed="neither"), None],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "n_triplets": [AT_LEAST_ONE],
+        "slack_weight": [POSITIVE],
+        "near_distance": [POSITIVE, None],
+        "far_distance": [POSITIVE, None],
+        "max_iter": [AT_LEAST_ONE],
+        "tol": [NOT_NEGATIVE],
+        "n_neighbors": [AT_LEAST_ONE],
+        "n_components": [AT_LEAST_ONE, None],
         "random_state": ["random_state"],
     }
 
@@ -135,96 +139,18 @@ class ITML(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignor
         self.n_components = n_components
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, *, client: Any = None) -> Self:
-        """Learn from labels: draw triplets among nearest neighbours.
-
-        Parameters
-        ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Samples.
-        y : array-like or Dask collection of shape (n_samples,)
-            Class of each sample; numbers or strings.
-        client : distributed.Client, optional
-            Client for Dask collections. By default the current one, or a local cluster.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        with given_labeled(self, X, y, client=client) as given:
-            return self._learn(given, one_round.drawn_triplets(self, given).as_pairs())
-
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit_triplets(
-        self, X: npt.ArrayLike, triplets: npt.ArrayLike, *, client: Any = None
-    ) -> Self:
-        """Learn from your own triplets, in the order given.
-
-        Parameters
-        ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Samples.
-        triplets : array-like of shape (n_triplets, 3)
-            Indices (anchor, positive, negative): the anchor should be closer to the positive.
-        client : distributed.Client, optional
-            Client for Dask collections. By default the current one, or a local cluster.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        with given_unlabeled(self, X, client=client) as given:
-            examples = one_round.given_triplets(self, given, triplets)
-            return self._learn(given, examples.as_pairs())
-
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit_pairs(
-        self, X: npt.ArrayLike, pairs: npt.ArrayLike, y: npt.ArrayLike, *, client: Any = None
-    ) -> Self:
-        """Learn from your own pairs, in the order given.
-
-        Parameters
-        ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Samples.
-        pairs : array-like of shape (n_pairs, 2)
-            Indices of the two samples of each pair.
-        y : array-like of shape (n_pairs,)
-            +1 for pairs that should be near, -1 for pairs that should be far.
-        client : distributed.Client, optional
-            Client for Dask collections. By default the current one, or a local cluster.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        with given_unlabeled(self, X, client=client) as given:
-            return self._learn(given, one_round.given_pairs(self, given, pairs, y))
-
-    def _learn(self, given: Given, examples: Examples) -> Self:
+    def _learn(self, given: Given) -> None:
+        examples = one_round.examples_of(self, given).as_pairs()
         near, far = one_round.find_limits(self, given.samples, examples.rngs[1])
-        solver = CyclicSolver(
-            float(self.slack_weight),
-            {1: near, -1: far},
-            given.samples.shape[1],
-            tol=float(self.tol),
-        )
+        limits, d = {1: near, -1: far}, given.samples.shape[1]
+        solver = CyclicSolver(float(self.slack_weight), limits, d, tol=float(self.tol))
         history = one_round.run(self, given, examples, solver, max_iter=int(self.max_iter))
         self.change_curve_ = np.array(solver.changes)
         self.converged_ = solver.converged
         if not self.converged_ and not history.stopped:
-            warnings.warn(
+            warn_user(
                 f"{type(self).__name__} stopped after max_iter={self.max_iter} passes, while the "
                 f"dual variables still changed by {solver.change:.2g} of their size: raise "
                 "max_iter or tol, or lower slack_weight.",
                 ConvergenceWarning,
-                stacklevel=5,  # past fit and scikit-learn's two wrappers of it
             )
-        return self

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import _fit_context
-from sklearn.callback import CallbackSupportMixin, with_callbacks
-from sklearn.utils._param_validation import Interval
+from sklearn.callback import CallbackSupportMixin
 
 from calipers import one_round
 from calipers.checkpoint import Checkpointed
+from calipers.fitting import FromLabels, FromPairs, FromTriplets
+from calipers.inputs import Given
 from calipers.metric import MahalanobisMixin
-from calipers.one_round import Examples
 from calipers.solvers.logdet import PairSolver
 from calipers.steps import TowardsTarget
-from calipers.validation import Given, given_labeled, given_unlabeled
+from calipers.validation import AT_LEAST_ONE, POSITIVE
 
 
-class LEGO(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
+class LEGO(
+    FromLabels,
+    FromTriplets,
+    FromPairs,
+    Checkpointed,
+    CallbackSupportMixin,  # type: ignore[misc]
+    MahalanobisMixin,
+):
     """LogDet exact gradient online: pairs that miss their limit change the metric.
 
     Implements Jain, Kulis, Dhillon and Grauman, "Online Metric Learning and Fast Similarity
@@ -105,12 +109,12 @@ class LEGO(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignor
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_triplets": [Interval(Integral, 1, None, closed="left")],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "near_distance": [Interval(Real, 0, None, closed="neither"), None],
-        "far_distance": [Interval(Real, 0, None, closed="neither"), None],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "n_triplets": [AT_LEAST_ONE],
+        "learning_rate": [POSITIVE],
+        "near_distance": [POSITIVE, None],
+        "far_distance": [POSITIVE, None],
+        "n_neighbors": [AT_LEAST_ONE],
+        "n_components": [AT_LEAST_ONE, None],
         "random_state": ["random_state"],
     }
 
@@ -133,82 +137,8 @@ class LEGO(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignor
         self.n_components = n_components
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, *, client: Any = None) -> Self:
-        """Learn from labels: draw triplets among nearest neighbours.
-
-        Parameters
-        ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Samples.
-        y : array-like or Dask collection of shape (n_samples,)
-            Class of each sample; numbers or strings.
-        client : distributed.Client, optional
-            Client for Dask collections. By default the current one, or a local cluster.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        with given_labeled(self, X, y, client=client) as given:
-            return self._learn(given, one_round.drawn_triplets(self, given).as_pairs())
-
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit_triplets(
-        self, X: npt.ArrayLike, triplets: npt.ArrayLike, *, client: Any = None
-    ) -> Self:
-        """Learn from your own triplets, in the order given.
-
-        Parameters
-        ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Samples.
-        triplets : array-like of shape (n_triplets, 3)
-            Indices (anchor, positive, negative): the anchor should be closer to the positive.
-        client : distributed.Client, optional
-            Client for Dask collections. By default the current one, or a local cluster.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        with given_unlabeled(self, X, client=client) as given:
-            examples = one_round.given_triplets(self, given, triplets)
-            return self._learn(given, examples.as_pairs())
-
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit_pairs(
-        self, X: npt.ArrayLike, pairs: npt.ArrayLike, y: npt.ArrayLike, *, client: Any = None
-    ) -> Self:
-        """Learn from your own pairs, in the order given.
-
-        Parameters
-        ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Samples.
-        pairs : array-like of shape (n_pairs, 2)
-            Indices of the two samples of each pair.
-        y : array-like of shape (n_pairs,)
-            +1 for pairs that should be near, -1 for pairs that should be far.
-        client : distributed.Client, optional
-            Client for Dask collections. By default the current one, or a local cluster.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        with given_unlabeled(self, X, client=client) as given:
-            return self._learn(given, one_round.given_pairs(self, given, pairs, y))
-
-    def _learn(self, given: Given, examples: Examples) -> Self:
+    def _learn(self, given: Given) -> None:
+        examples = one_round.examples_of(self, given).as_pairs()
         near, far = one_round.find_limits(self, given.samples, examples.rngs[1])
         step = TowardsTarget(near, far, float(self.learning_rate))
-        history = one_round.run(self, given, examples, PairSolver(step, given.samples.shape[1]))
-        self.pair_curve_ = history.example_curve()
-        return self
+        one_round.run(self, given, examples, PairSolver(step, given.samples.shape[1]))

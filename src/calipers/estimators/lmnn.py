@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import warnings
-from numbers import Integral, Real
+from numbers import Real
 from time import perf_counter
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import _fit_context
-from sklearn.callback import CallbackSupportMixin, with_callbacks
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.callback import CallbackSupportMixin
 from sklearn.utils._param_validation import Interval
 
-from calipers import validation
-from calipers.arrays import IndexArray
-from calipers.coordinates import Coordinates
-from calipers.data.samples import MemorySamples
-from calipers.init import LinearMap
+from calipers import one_round, validation
+from calipers.data.samples import in_memory
+from calipers.fitting import FromLabels
+from calipers.inputs import Given
 from calipers.metric import MahalanobisMixin
 from calipers.solvers.large_margin import LargeMargin
 from calipers.solvers.lbfgs import LargeMarginSolver
 from calipers.threads import single_threaded_blas
-from calipers.training import Passes, learn
-from calipers.validation import given_labeled
+from calipers.validation import AT_LEAST_ONE, NOT_NEGATIVE
 
 
-class LMNN(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
+class LMNN(FromLabels, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
     """Large margin nearest neighbours: pull targets near, push impostors away.
 
     Implements Weinberger and Saul, "Distance Metric Learning for Large Margin Nearest
@@ -101,11 +95,11 @@ class LMNN(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_neighbors": [AT_LEAST_ONE],
         "push_weight": [Interval(Real, 0, 1, closed="right")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "max_iter": [AT_LEAST_ONE],
+        "tol": [NOT_NEGATIVE],
+        "n_components": [AT_LEAST_ONE, None],
     }
 
     def __init__(
@@ -123,88 +117,26 @@ class LMNN(CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
         self.tol = tol
         self.n_components = n_components
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, *, client: Any = None) -> Self:
-        """Learn from labels.
-
-        Parameters
-        ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Samples; LMNN reads all of them into memory.
-        y : array-like or Dask collection of shape (n_samples,)
-            Class of each sample; numbers or strings.
-        client : distributed.Client, optional
-            Client for Dask collections. By default the current one, or a local cluster.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        started = perf_counter()
-        with given_labeled(self, X, y, client=client) as given:
-            owner, indices = type(self).__name__, np.arange(given.samples.shape[0])
-            dense, labels = given.samples.take(indices), given.samples.labels_of(indices)
-            samples, sizes = MemorySamples(dense), given.samples.class_sizes
-            self.notes_ = validation.check_magnitude(samples)
-            validation.check_differences(float(np.ptp(dense, axis=0).max()) ** 2)
-            validation.check_components(owner, self.n_components, dense.shape[1])
-            self.classes_ = given.classes
-            validation.check_classes(owner, self.classes_, sizes)
-            validation.check_neighbors(owner, self.n_neighbors, sizes)
-            validation.warn_singletons(self.classes_, sizes, stacklevel=4)  # past the wrappers
-            _warn_small(self.n_neighbors, self.classes_, labels)
-            with single_threaded_blas():
-                problem = LargeMargin(
-                    dense, labels, n_neighbors=self.n_neighbors, push_weight=float(self.push_weight)
-                )
-                self.mining_seconds_ = perf_counter() - started
-                self._learn(LargeMarginSolver(problem, tol=float(self.tol)), samples, given.y)
-            self.solve_seconds_ = perf_counter() - started - self.mining_seconds_
-            return self
-
-    def _learn(
-        self, solver: LargeMarginSolver, samples: MemorySamples, y: npt.NDArray[Any]
-    ) -> None:
-        """Run the solver and set the fitted attributes."""
-        whole = Coordinates(LinearMap())
-
-        def learned(solver: LargeMarginSolver) -> dict[str, Any]:
-            L = whole.components(solver.metric, 1.0, samples, self.n_components)
-            return {"components_": L}
-
-        history = learn(
-            self,
-            [Passes(solver, samples.X, np.empty((0, 3), dtype=np.intp), int(self.max_iter))],
-            n_steps=int(self.max_iter),
-            given=(samples.X, y),
-            learned=learned,
-            stacklevel=6,
-        )
-        self.components_ = learned(solver)["components_"]
-        self.objective_ = solver.value.objective
-        self.objective_curve_ = np.array(solver.objectives)
-        self.n_iter_ = self.n_updates_ = solver.n_updates
-        self.n_active_, self.converged_ = solver.value.n_active, solver.converged
-        if not solver.converged and not history.stopped:
-            warnings.warn(
-                f"{type(self).__name__} stopped after max_iter={self.max_iter} steps, while the "
-                "objective still fell: raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=5,  # past fit and scikit-learn's two wrappers of it
+    def _learn(self, given: Given) -> None:
+        started, owner, sizes = perf_counter(), type(self).__name__, given.samples.class_sizes
+        samples = in_memory(given.samples)
+        self.notes_ = validation.check_magnitude(samples)
+        validation.check_differences(float(np.ptp(samples.X, axis=0).max()) ** 2)
+        validation.check_components(owner, self.n_components, samples.shape[1])
+        validation.check_labels_and_neighbors(self, given, self.n_neighbors)
+        validation.warn_small_classes(given.classes, sizes, self.n_neighbors)
+        with single_threaded_blas():
+            problem = LargeMargin(
+                samples.X,
+                samples.labels,
+                n_neighbors=self.n_neighbors,
+                push_weight=float(self.push_weight),
             )
-
-
-def _warn_small(n_neighbors: int, classes: npt.NDArray[Any], labels: IndexArray) -> None:
-    """Warn once how many classes have fewer than ``n_neighbors`` targets."""
-    sizes = np.bincount(labels)
-    small = classes[(sizes > 1) & (sizes <= n_neighbors)]
-    if len(small):
-        some = ", ".join(map(repr, small[:3].tolist())) + (", ..." if len(small) > 3 else "")
-        warnings.warn(
-            f"{len(small)} of {len(classes)} classes have no more than n_neighbors={n_neighbors} "
-            f"samples ({some}): their samples have all others of the class as targets.",
-            validation.DataWarning,
-            stacklevel=5,  # past fit and scikit-learn's two wrappers of it
-        )
+            solver = LargeMarginSolver(problem, tol=float(self.tol))
+            self.mining_seconds_ = perf_counter() - started
+            one_round.minimise(
+                self,
+                given._replace(samples=samples, X=samples.X),
+                solver,
+                learned=lambda solver: {"n_active_": solver.value.n_active},
+            )

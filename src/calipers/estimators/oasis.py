@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import _fit_context
-from sklearn.callback import CallbackSupportMixin, with_callbacks
-from sklearn.utils._param_validation import Interval
+from sklearn.callback import CallbackSupportMixin
 
 from calipers import one_round
 from calipers.arrays import FloatArray
 from calipers.checkpoint import Checkpointed
+from calipers.fitting import FromLabels, FromTriplets
+from calipers.inputs import Given
 from calipers.metric import MahalanobisMixin
-from calipers.one_round import Examples
 from calipers.solvers.bilinear import BilinearSolver
-from calipers.validation import Given, given_labeled, given_unlabeled
+from calipers.validation import AT_LEAST_ONE, POSITIVE
 
 
-class OASIS(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
+class OASIS(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
     """Learn a similarity ``p'Wq`` from triplets, online, and a metric from the similarity.
 
     Implements Chechik, Sharma, Shalit and Bengio, "Large Scale Online Learning of Image
@@ -89,10 +87,10 @@ class OASIS(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: igno
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_triplets": [Interval(Integral, 1, None, closed="left")],
-        "aggressiveness": [Interval(Real, 0, None, closed="neither")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "n_triplets": [AT_LEAST_ONE],
+        "aggressiveness": [POSITIVE],
+        "n_neighbors": [AT_LEAST_ONE],
+        "n_components": [AT_LEAST_ONE, None],
         "random_state": ["random_state"],
     }
 
@@ -127,61 +125,13 @@ class OASIS(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: igno
         samples = self._check_pairs(pairs)
         return np.asarray(np.einsum("ni,ni->n", samples[:, 0] @ self.similarity_, samples[:, 1]))
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, *, client: Any = None) -> Self:
-        """Learn from labels: draw triplets among nearest neighbours.
-
-        Parameters
-        ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Samples.
-        y : array-like or Dask collection of shape (n_samples,)
-            Class of each sample; numbers or strings.
-        client : distributed.Client, optional
-            Client for Dask collections. By default the current one, or a local cluster.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        with given_labeled(self, X, y, client=client) as given:
-            return self._learn(given, one_round.drawn_triplets(self, given))
-
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit_triplets(
-        self, X: npt.ArrayLike, triplets: npt.ArrayLike, *, client: Any = None
-    ) -> Self:
-        """Learn from your own triplets, in the order given.
-
-        Parameters
-        ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Samples.
-        triplets : array-like of shape (n_triplets, 3)
-            Indices (anchor, positive, negative): the anchor should be closer to the positive.
-        client : distributed.Client, optional
-            Client for Dask collections. By default the current one, or a local cluster.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        with given_unlabeled(self, X, client=client) as given:
-            examples = one_round.given_triplets(self, given, triplets)
-            return self._learn(given, examples)
-
-    def _learn(self, given: Given, examples: Examples) -> Self:
+    def _learn(self, given: Given) -> None:
+        examples = one_round.examples_of(self, given)
         solver = BilinearSolver(float(self.aggressiveness), given.samples.shape[1])
-        history = one_round.run(
+        one_round.run(
             self,
             given,
             examples,
             solver,
             learned=lambda solver: {"similarity_": solver.W.copy()},
         )
-        self.triplet_curve_ = history.example_curve()
-        return self

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval
 
 from calipers import validation
-from calipers.coordinates import Coordinates
+from calipers.coordinates import initial_components
+from calipers.fitting import FromSamples
 from calipers.init import scaled
+from calipers.inputs import Given
 from calipers.metric import MahalanobisMixin
-from calipers.validation import given_unlabeled
+from calipers.validation import AT_LEAST_ONE
 
 
-class Scaled(MahalanobisMixin):
+class Scaled(FromSamples, MahalanobisMixin):
     """Standardised Euclidean distance: each feature divided by its standard deviation.
 
     M is diagonal, and constant features stay as they are.
@@ -49,39 +47,16 @@ class Scaled(MahalanobisMixin):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "n_components": [AT_LEAST_ONE, None],
     }
 
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: npt.ArrayLike, y: object = None, *, client: Any = None) -> Self:
-        """Find the standard deviations of the features.
-
-        Parameters
-        ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Samples.
-        y : object, default=None
-            Ignored.
-        client : distributed.Client, optional
-            Of the cluster, for Dask collections; else the current one, else a local cluster.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        with given_unlabeled(self, X, client=client) as given:
-            d = given.samples.shape[1]
-            validation.check_components(type(self).__name__, self.n_components, d)
-            validation.check_range(given.samples)
-            if self.n_components is None:
-                self.components_ = scaled(given.samples).then(np.eye(d))
-            else:
-                coordinates, samples = Coordinates.of("scaled", given.samples)
-                eye = np.eye(samples.shape[1])
-                self.components_ = coordinates.components(eye, 1.0, samples, self.n_components)
+    def _learn(self, given: Given) -> None:
+        validation.check_closed_form(self, given)
+        if self.n_components is None:
+            self.components_ = scaled(given.samples).then(np.eye(given.samples.shape[1]))
+        else:
+            self.components_ = initial_components("scaled", given.samples, self.n_components)
         self.n_updates_ = 0
-        return self

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import _fit_context
-from sklearn.callback import CallbackSupportMixin, with_callbacks
-from sklearn.utils._param_validation import Interval
+from sklearn.callback import CallbackSupportMixin
 
 from calipers import one_round, validation
 from calipers.checkpoint import Checkpointed
+from calipers.fitting import FromLabels, FromTriplets
+from calipers.inputs import Given
 from calipers.losses import Hinge
 from calipers.metric import MahalanobisMixin
-from calipers.one_round import Examples
 from calipers.solvers.sgd import Settings, SGDSolver
-from calipers.validation import Given, given_labeled, given_unlabeled
+from calipers.validation import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE
 
 
-class SPML(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
+class SPML(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
     r"""Structure preserving metric learning, by projected steps of length 1 / (lambda t).
 
     Implements Shaw, Huang and Jebara, "Learning a Distance Metric from a Network" (2011) on
@@ -90,12 +87,12 @@ class SPML(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignor
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_triplets": [Interval(Integral, 1, None, closed="left")],
-        "batch_size": [Interval(Integral, 1, None, closed="left")],
-        "ridge": [Interval(Real, 0, None, closed="neither")],
-        "margin": [Interval(Real, 0, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "n_triplets": [AT_LEAST_ONE],
+        "batch_size": [AT_LEAST_ONE],
+        "ridge": [POSITIVE],
+        "margin": [NOT_NEGATIVE],
+        "n_neighbors": [AT_LEAST_ONE],
+        "n_components": [AT_LEAST_ONE, None],
         "random_state": ["random_state"],
     }
 
@@ -118,55 +115,9 @@ class SPML(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignor
         self.n_components = n_components
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, *, client: Any = None) -> Self:
-        """Learn from labels: draw triplets among nearest neighbours.
-
-        Parameters
-        ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Samples.
-        y : array-like or Dask collection of shape (n_samples,)
-            Class of each sample; numbers or strings.
-        client : distributed.Client, optional
-            Client for Dask collections. By default the current one, or a local cluster.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        with given_labeled(self, X, y, client=client) as given:
-            return self._learn(given, one_round.drawn_triplets(self, given))
-
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit_triplets(
-        self, X: npt.ArrayLike, triplets: npt.ArrayLike, *, client: Any = None
-    ) -> Self:
-        """Learn from your own triplets, in the order given.
-
-        Parameters
-        ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Samples.
-        triplets : array-like of shape (n_triplets, 3)
-            Indices (anchor, positive, negative): the anchor should be closer to the positive.
-        client : distributed.Client, optional
-            Client for Dask collections. By default the current one, or a local cluster.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        with given_unlabeled(self, X, client=client) as given:
-            examples = one_round.given_triplets(self, given, triplets)
-            return self._learn(given, examples)
-
-    def _learn(self, given: Given, examples: Examples) -> Self:
+    def _learn(self, given: Given) -> None:
         """Run the SGD solver with a hinge loss, a ridge, and the sum over violated triplets."""
+        examples = one_round.examples_of(self, given)
         source, (accept_rng, pick_rng) = examples.source, examples.rngs
         validation.check_batch(type(self).__name__, len(source), self.batch_size)
         X, first = given.samples.local(next(source.portions(1000)), n_columns=3)
@@ -180,7 +131,5 @@ class SPML(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignor
             average=False,
         )
         solver = SGDSolver(settings, X.shape[1], accept_rng=accept_rng, pick_rng=pick_rng)
-        history = one_round.run(self, given, examples, solver)
+        one_round.run(self, given, examples, solver)
         self.n_projections_ = solver.n_projections
-        self.triplet_curve_ = history.example_curve()
-        return self

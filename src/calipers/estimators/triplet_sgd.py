@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from numbers import Integral, Real
+from numbers import Integral
 from time import perf_counter
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import _fit_context
-from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.callback import CallbackSupportMixin
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from calipers import init as inits
 from calipers import validation
-from calipers.arrays import FloatArray
+from calipers.arrays import FloatArray, IndexArray
 from calipers.checkpoint import Checkpointed
 from calipers.coordinates import Coordinates
 from calipers.data.samples import MemorySamples, thinned
+from calipers.fitting import FromLabels, FromTriplets
+from calipers.inputs import Given, dense_labeled, dense_samples, first_batch, restored_on_failure
 from calipers.metric import MahalanobisMixin
 from calipers.plan import Plan, plan_for_labels, plan_for_stream, plan_for_triplets
 from calipers.recipes import PAPER_METHODS, RECIPES, Recipe, recipe_of
@@ -31,10 +33,10 @@ from calipers.stream import TripletStream
 from calipers.theory import Theory
 from calipers.training import History, learn
 from calipers.triplets import GivenTriplets, check_triplets
-from calipers.validation import Given, given_labeled, given_unlabeled
+from calipers.validation import AT_LEAST_ONE, POSITIVE
 
 
-class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
+class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
     """Learn a Mahalanobis metric from triplets by adaptive, mini-batch SGD.
 
     Finds a positive semi-definite M under which each anchor is closer to its positives (of its
@@ -106,15 +108,15 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "method": [str, Recipe],
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "n_components": [AT_LEAST_ONE, None],
         "init": [str, np.ndarray],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
-        "n_rounds": [Interval(Integral, 1, None, closed="left"), None],
-        "n_triplets": [Interval(Integral, 1, None, closed="left"), None],
-        "batch_size": [Interval(Integral, 1, None, closed="left"), None],
-        "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
-        "smoothness": [Interval(Real, 0, None, closed="neither")],
-        "radius": [Interval(Real, 0, None, closed="neither")],
+        "n_neighbors": [AT_LEAST_ONE, None],
+        "n_rounds": [AT_LEAST_ONE, None],
+        "n_triplets": [AT_LEAST_ONE, None],
+        "batch_size": [AT_LEAST_ONE, None],
+        "learning_rate": [POSITIVE, None],
+        "smoothness": [POSITIVE],
+        "radius": [POSITIVE],
         "max_samples": [Interval(Integral, 2, None, closed="left"), None],
         "random_state": ["random_state"],
     }
@@ -183,70 +185,6 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
         return cls(**{**literal, **settings})
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, *, client: Any = None) -> Self:
-        """Learn from labels: triplets are made of nearest neighbours.
-
-        Parameters
-        ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Samples.
-        y : array-like or Dask collection of shape (n_samples,)
-            Class of each sample; numbers or strings.
-        client : distributed.Client, optional
-            Of the cluster, for Dask collections; else the current one, else a local cluster.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        started = perf_counter()
-        with given_labeled(self, X, y, client=client) as given:
-            recipe = self._check(given)
-            self.notes_ = validation.check_magnitude(given.samples)
-            self.classes_ = given.classes
-            given = given._replace(samples=thinned(given.samples, self.max_samples))
-            plan = plan_for_labels(given.samples.shape, recipe, self)
-            self.notes_ += validation.check_labels_and_neighbors(
-                self, given, plan.n_neighbors, stacklevel=4
-            )  # past fit and scikit-learn's two wrappers of it
-            return self._learn(given, recipe, plan, started)
-
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit_triplets(
-        self, X: npt.ArrayLike, triplets: npt.ArrayLike, *, client: Any = None
-    ) -> Self:
-        """Learn from your own triplets, in the order given; a round is one pass over them.
-
-        Parameters
-        ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Samples.
-        triplets : array-like of shape (n_triplets, 3)
-            Indices (anchor, positive, negative): the anchor should be closer to the positive.
-        client : distributed.Client, optional
-            Of the cluster, for Dask collections; else the current one, else a local cluster.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        started = perf_counter()
-        with given_unlabeled(self, X, client=client) as given:
-            recipe = self._check(given)
-            self.notes_ = validation.check_magnitude(given.samples)
-            self._refuse("fit_triplets", n_neighbors="searches no neighbours")
-            self._refuse("fit_triplets", max_samples="learns from all triplets")
-            checked = check_triplets(triplets, given.samples.shape[0])
-            plan = plan_for_triplets(len(checked), recipe, self)
-            validation.check_enough_triplets(type(self).__name__, plan.n_triplets, len(checked))
-            source = GivenTriplets(checked[: plan.n_triplets])
-            return self._learn(given, recipe, plan, started, source)
-
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
         """Learn from one more batch of labelled samples.
 
@@ -267,9 +205,9 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
             The estimator, with the metric so far.
         """
         started = perf_counter()
-        with validation.restored_on_failure(self):
+        with restored_on_failure(self):
             is_first = self._stream is None
-            dense, labels = validation.dense_labeled(self, X, y, reset=is_first, fewest=1)
+            dense, labels = dense_labeled(self, X, y, reset=is_first, fewest=1)
             validation.check_range(MemorySamples(dense))
             with self._streaming(dense, labels) as stream:
                 self.classes_ = stream.add_labelled(dense, labels)
@@ -296,8 +234,8 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
             The estimator, with the metric so far.
         """
         started = perf_counter()
-        with validation.restored_on_failure(self):
-            dense = validation.dense_samples(self, X, reset=self._stream is None)
+        with restored_on_failure(self):
+            dense = dense_samples(self, X, reset=self._stream is None)
             validation.check_range(MemorySamples(dense))
             checked = check_triplets(triplets, len(dense))
             with self._streaming(dense, None) as stream:
@@ -326,6 +264,9 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
     def _check(self, given: Given) -> Recipe:
         """Raise for settings that make no sense together or for these samples."""
         recipe = recipe_of(self.method)
+        if given.triplets is not None:
+            self._refuse("fit_triplets", n_neighbors="searches no neighbours")
+            self._refuse("fit_triplets", max_samples="learns from all triplets")
         owner, d = type(self).__name__, given.samples.shape[1]
         if not recipe.batched and self.batch_size not in (None, 1):
             raise ValueError(
@@ -347,18 +288,14 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
                     f"leave {name} out."
                 )
 
-    def _learn(
-        self,
-        given: Given,
-        recipe: Recipe,
-        plan: Plan,
-        started: float,
-        source: GivenTriplets | None = None,
-    ) -> Self:
+    def _learn(self, given: Given) -> None:
         """Run the rounds of a plan and keep what they have learned."""
-        name = type(self).__name__
+        started, name = perf_counter(), type(self).__name__
+        recipe = self._check(given)
+        self.notes_ = validation.check_magnitude(given.samples)
+        given = given._replace(samples=thinned(given.samples, self.max_samples))
+        plan, triplets = self._plan(given, recipe)
         validation.check_batches(name, plan)
-        triplets = None if source is None else source.triplets
         checkpoint = self._checkpoint_observer(given.samples, triplets)
         init = inits.resolved_init(self.init, given.samples)
         coordinates, samples = Coordinates.of(init, given.samples)
@@ -370,7 +307,7 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
             recipe=recipe,
             numbers=Numbers(float(self.smoothness), float(self.radius)),
             rngs=random_streams(self.random_state),
-            given=source,
+            given=None if triplets is None else GivenTriplets(triplets),
             n_components=self.n_components,
         )
         prepared = perf_counter() - started
@@ -387,7 +324,16 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
         self._set_counts(history, None if rounds.factored else rounds.solver)
         self.mining_seconds_ = prepared + rounds.mining_seconds
         self.solve_seconds_ = perf_counter() - started - self.mining_seconds_
-        return self
+
+    def _plan(self, given: Given, recipe: Recipe) -> tuple[Plan, IndexArray | None]:
+        """The numbers of this fit, and the triplets that were given, if any."""
+        if given.triplets is None:
+            plan = plan_for_labels(given.samples.shape, recipe, self)
+            self.notes_ += validation.check_labels_and_neighbors(self, given, plan.n_neighbors)
+            return plan, None
+        plan = plan_for_triplets(len(given.triplets), recipe, self)
+        validation.check_enough_triplets(type(self).__name__, plan.n_triplets, len(given.triplets))
+        return plan, given.triplets[: plan.n_triplets]
 
     @contextmanager
     def _streaming(
@@ -412,7 +358,7 @@ class TripletSGD(Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type:
             self._refuse(where, n_rounds="goes through every batch once")
         if labels is None:
             self._refuse(where, n_neighbors="searches no neighbours")
-        given = validation.first_batch(X, labels)
+        given = first_batch(X, labels)
         recipe = self._check(given)
         self.notes_ = []
         init = inits.resolved_init(self.init, given.samples)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any, ClassVar, Self
-
-import numpy as np
-import numpy.typing as npt
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval
+from typing import Any, ClassVar
 
 from calipers import validation
-from calipers.coordinates import Coordinates
+from calipers.coordinates import initial_components
+from calipers.fitting import FromLabels
+from calipers.inputs import Given
 from calipers.metric import MahalanobisMixin
-from calipers.validation import given_labeled
+from calipers.validation import AT_LEAST_ONE
 
 
-class WithinClass(MahalanobisMixin):
+class WithinClass(FromLabels, MahalanobisMixin):
     """Mahalanobis distance of the covariance within classes: M is its inverse.
 
     Differences that are common within a class count little. The covariance is that of scaled
@@ -50,38 +46,13 @@ class WithinClass(MahalanobisMixin):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "n_components": [AT_LEAST_ONE, None],
     }
 
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, *, client: Any = None) -> Self:
-        """Find the covariance within classes.
-
-        Parameters
-        ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Samples.
-        y : array-like or Dask collection of shape (n_samples,)
-            Class of each sample; numbers or strings.
-        client : distributed.Client, optional
-            Of the cluster, for Dask collections; else the current one, else a local cluster.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        with given_labeled(self, X, y, client=client) as given:
-            owner, samples = type(self).__name__, given.samples
-            validation.check_components(owner, self.n_components, samples.shape[1])
-            validation.check_range(samples)
-            validation.check_classes(owner, given.classes, samples.class_sizes)
-            self.classes_ = given.classes
-            coordinates, mapped = Coordinates.of("within-class", samples)
-            eye = np.eye(mapped.shape[1])
-            self.components_ = coordinates.components(eye, 1.0, mapped, self.n_components)
+    def _learn(self, given: Given) -> None:
+        validation.check_closed_form(self, given)
+        self.components_ = initial_components("within-class", given.samples, self.n_components)
         self.n_updates_ = 0
-        return self

@@ -1,0 +1,143 @@
+"""The methods by which people fit a learner: each checks its input and gives it to ``_learn``.
+
+A learner takes one of these classes for every kind of input that it learns from, and has one
+method of its own, ``_learn(given)``: `Given` holds what was passed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy.typing as npt
+from sklearn.base import _fit_context
+from sklearn.callback import with_callbacks
+
+from calipers.inputs import Given, given_labeled, given_unlabeled
+from calipers.triplets import check_pairs, check_triplets
+
+
+class FromSamples:
+    """``fit`` of a learner that needs no labels."""
+
+    _learn: Callable[[Given], None]
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: npt.ArrayLike, y: object = None, *, client: Any = None) -> Self:
+        """Learn from samples alone.
+
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Samples.
+        y : object, default=None
+            Ignored.
+        client : distributed.Client, optional
+            Client for Dask collections. By default the current one, or a local cluster.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
+        with given_unlabeled(self, X, client=client) as given:
+            self._learn(given)
+        return self
+
+
+class FromLabels:
+    """``fit`` of a learner from labels."""
+
+    classes_: npt.NDArray[Any]
+    _learn: Callable[[Given], None]
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, *, client: Any = None) -> Self:
+        """Learn from labels.
+
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Samples.
+        y : array-like or Dask collection of shape (n_samples,)
+            Class of each sample; numbers or strings.
+        client : distributed.Client, optional
+            Client for Dask collections. By default the current one, or a local cluster.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
+        with given_labeled(self, X, y, client=client) as given:
+            self.classes_ = given.classes
+            self._learn(given)
+        return self
+
+
+class FromTriplets:
+    """``fit_triplets`` of a learner from triplets."""
+
+    _learn: Callable[[Given], None]
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit_triplets(
+        self, X: npt.ArrayLike, triplets: npt.ArrayLike, *, client: Any = None
+    ) -> Self:
+        """Learn from your own triplets, in the order given.
+
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Samples.
+        triplets : array-like of shape (n_triplets, 3)
+            Indices (anchor, positive, negative): the anchor should be closer to the positive.
+        client : distributed.Client, optional
+            Client for Dask collections. By default the current one, or a local cluster.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
+        with given_unlabeled(self, X, client=client) as given:
+            checked = check_triplets(triplets, given.samples.shape[0])
+            self._learn(given._replace(triplets=checked))
+        return self
+
+
+class FromPairs:
+    """``fit_pairs`` of a learner from pairs."""
+
+    _learn: Callable[[Given], None]
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit_pairs(
+        self, X: npt.ArrayLike, pairs: npt.ArrayLike, y: npt.ArrayLike, *, client: Any = None
+    ) -> Self:
+        """Learn from your own pairs, in the order given.
+
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Samples.
+        pairs : array-like of shape (n_pairs, 2)
+            Indices of the two samples of each pair.
+        y : array-like of shape (n_pairs,)
+            +1 for pairs that should be near, -1 for pairs that should be far.
+        client : distributed.Client, optional
+            Client for Dask collections. By default the current one, or a local cluster.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
+        with given_unlabeled(self, X, client=client) as given:
+            checked = check_pairs(pairs, y, given.samples.shape[0])
+            self._learn(given._replace(pairs=checked))
+        return self

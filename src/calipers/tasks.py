@@ -1,0 +1,104 @@
+"""What candidates are compared by: labels, triplets or pairs, dealt to folds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from calipers import scores
+from calipers.arrays import FloatArray, IndexArray
+from calipers.data.samples import gathered
+from calipers.evaluation import folds
+from calipers.init import evenly_spaced
+from calipers.inputs import Given
+
+MAX_SAMPLES = 3_000  # labelled samples, triplets or pairs that candidates are compared by
+
+
+class Task(NamedTuple):
+    """Examples of one kind, to be learned from and held out."""
+
+    X: npt.NDArray[Any]
+    examples: npt.NDArray[Any]  # labels, triplets, or pairs with their sign
+    folds: IndexArray  # of each example
+    fit: Callable[..., Any]  # estimator, X, examples, client
+    errors: Callable[[FloatArray, npt.NDArray[Any], npt.NDArray[np.bool_]], FloatArray]
+    groups: npt.NDArray[Any] | None = None
+    per_sample: bool = False  # an example is a sample, so that X is divided with them
+
+    def validate(self, estimator: Any, fold: int) -> tuple[FloatArray, float, float]:
+        """Errors of the examples of a fold under a metric learned from the others; seconds."""
+        is_held_out = self.folds == fold
+        started = perf_counter()
+        X = self.X[~is_held_out] if self.per_sample else self.X
+        self.fit(estimator, X, self.examples[~is_held_out])
+        fitted = perf_counter()
+        Z = self.X.astype(np.float64, copy=False) @ estimator.components_.T
+        errors = self.errors(Z, self.examples, is_held_out)
+        return errors, fitted - started, perf_counter() - fitted
+
+
+def task_of(given: Given, n_folds: int, rng: np.random.Generator) -> Task:
+    """At most `MAX_SAMPLES` of what was given, evenly spaced, and how to learn from it."""
+    if given.triplets is not None:
+        return _triplet_task(given, n_folds, rng)
+    return (
+        _label_task(given, n_folds, rng) if given.pairs is None else _pair_task(given, n_folds, rng)
+    )
+
+
+def _label_task(given: Given, n_folds: int, rng: np.random.Generator) -> Task:
+    indices = evenly_spaced(given.samples.shape[0], MAX_SAMPLES)
+    labels = np.unique(given.samples.labels_of(indices), return_inverse=True)[1]
+    return Task(
+        given.samples.take(indices),
+        labels,
+        folds.stratified(labels, n_folds, rng),
+        fit=lambda estimator, X, y, **client: estimator.fit(X, y, **client),
+        errors=scores.impostor_share,
+        per_sample=True,
+    )
+
+
+def _triplet_task(given: Given, n_folds: int, rng: np.random.Generator) -> Task:
+    """Folds keep the triplets of an anchor together."""
+
+    def fit(estimator: Any, X: Any, triplets: Any, **client: Any) -> Any:
+        learn = getattr(estimator, "fit_triplets", None)
+        return estimator.fit(X, **client) if learn is None else learn(X, triplets, **client)
+
+    X, some = _some(given, given.triplets, n_columns=3)
+    return Task(
+        X,
+        some,
+        folds.grouped(some[:, 0], n_folds, rng),
+        fit=fit,
+        errors=lambda Z, triplets, held: scores.violations_by_anchor(Z, triplets[held]),
+    )
+
+
+def _pair_task(given: Given, n_folds: int, rng: np.random.Generator) -> Task:
+    def fit(estimator: Any, X: Any, pairs: Any, **client: Any) -> Any:
+        learn = getattr(estimator, "fit_pairs", None)
+        if learn is None:
+            return estimator.fit(X, **client)
+        return learn(X, pairs[:, :2], pairs[:, 2], **client)
+
+    X, some = _some(given, given.pairs, n_columns=2)
+    return Task(
+        X,
+        some,
+        folds.stratified(some[:, 2], n_folds, rng),
+        fit=fit,
+        errors=lambda Z, pairs, held: scores.misrankings(Z, pairs[held]),
+        groups=some[:, 2],
+    )
+
+
+def _some(given: Given, examples: Any, *, n_columns: int) -> tuple[npt.NDArray[Any], IndexArray]:
+    """At most `MAX_SAMPLES` examples, evenly spaced, as indices of the samples they need."""
+    return gathered(given.samples, examples[evenly_spaced(len(examples), MAX_SAMPLES)], n_columns)
