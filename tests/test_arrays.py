@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from calipers.arrays import missing_labels, refuse_missing
+from calipers.arrays import missing_labels, refuse_kinds, refuse_missing
 
 MISSING: list[Any] = [
     ["a", None, "b"],
@@ -27,6 +28,24 @@ def test_missing_labels_are_found_and_refused(y: Any) -> None:
     assert missing_labels(y).tolist() == [False, True, False]
     with pytest.raises(ValueError, match=r"^Input y contains NaN or other signs .* \(1 of 3\): "):
         refuse_missing(y)
+
+
+@pytest.mark.parametrize("kind", ["date", "number", "text"])
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_nulls_of_other_libraries(library: str, kind: str) -> None:
+    module = pytest.importorskip(library)
+    labels = {"date": [date(2020, 1, 1), None], "number": [1, None], "text": ["a", None]}[kind]
+    made = [module.Series(labels)] if library == "polars" else [module.array(labels)]
+    made += [module.chunked_array([labels])] if library == "pyarrow" else []
+    for y in made:
+        assert missing_labels(y).tolist() == [False, True]
+
+
+def test_tables_of_pyarrow() -> None:
+    pa = pytest.importorskip("pyarrow")
+    refuse_kinds(pa.table({"a": [1.0], "b": [2]}), "X")
+    with pytest.raises(ValueError, match="Column 'b' of X is of date32"):
+        refuse_kinds(pa.table({"a": [1.0], "b": [date(2020, 1, 1)]}), "X")
 
 
 @pytest.mark.parametrize("y", [[1, 2], ["a", "b"], np.array([0, 1]), np.array(["a"]), [(1, 2)]])

@@ -153,8 +153,11 @@ def test_a_damaged_checkpoint_is_refused(tmp_path: Path) -> None:
             TripletSGD(batch_size=1, **SETTINGS).set_checkpoint(tmp_path / "state").fit(X, Y)
 
 
-def test_a_random_state_that_cannot_be_repeated_is_refused(tmp_path: Path) -> None:
-    learner = TripletSGD(random_state=np.random.RandomState(0)).set_checkpoint(tmp_path / "state")
+@pytest.mark.parametrize("random_state", [None, np.random.RandomState(0)], ids=repr)
+def test_a_random_state_that_cannot_be_repeated_is_refused(
+    random_state: Any, tmp_path: Path
+) -> None:
+    learner = TripletSGD(random_state=random_state).set_checkpoint(tmp_path / "state")
     with pytest.raises(ValueError, match="can only go on from a checkpoint with a whole number"):
         learner.fit(X, Y)
 

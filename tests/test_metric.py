@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from calipers.arrays import FloatArray
 from calipers.metric import MahalanobisMixin, factor
+from learners import iris, little
 
 
 def positive(seed: int, d: int, rank: int) -> FloatArray:
@@ -155,3 +157,19 @@ def test_pairs_of_another_shape(fitted: Fitted, shape: tuple[int, ...]) -> None:
         f"pairs must have shape (n_pairs, 2, 3), got {shape}: "
         "stack the two samples of each pair, e.g. np.stack([A, B], axis=1)."
     )
+
+
+def test_samples_of_another_shape_are_refused() -> None:
+    learner = little("TripletSGD").fit(*iris())
+    metric, sample = learner.get_metric(), iris()[0][0]
+    for other in (1.0, sample[:1], [sample, sample]):
+        with pytest.raises(ValueError, match="takes two samples of 4 features, got shapes"):
+            metric(sample, other)
+    large: Any = [10**400, 1, 2, 3]
+    for call, given_it in (
+        (learner.transform, ([large],)),
+        (learner.pair_distance, ([[large, large]],)),
+        (metric, (sample, large)),
+    ):
+        with pytest.raises(ValueError, match="whole numbers beyond float64"):
+            call(*given_it)

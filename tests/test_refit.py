@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from calipers import MetricCV, TripletSGD, load
+from calipers import MetricCV, TripletSGD, inputs, load
 from learners import each_learner, iris, little, random_triplets
 
 X, Y = iris()
@@ -78,3 +79,15 @@ def test_files_say_the_recipe_and_what_the_chosen_learner_resolved(tmp_path: Pat
     assert loaded.recipe_ is not None
     assert loaded.resolved_["n_triplets"] == 2000
     assert loaded.facts_["chosen_"] == "sgd"
+
+
+@each_learner
+def test_two_threads_cannot_fit_one_estimator(name: str) -> None:
+    estimator = little(name)
+    with inputs.restored_on_failure(estimator), ThreadPoolExecutor(1) as pool:
+        other = pool.submit(estimator.fit, X, Y)
+        with pytest.raises(RuntimeError, match=f"Another thread is fitting this {name}"):
+            other.result()
+        estimator.fit(X, Y)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(estimator.fit, X, Y).result()

@@ -146,8 +146,22 @@ def test_batches_must_go_together() -> None:
         learner.set_params(smoothness=2.0).partial_fit(X, Y)
     learner.set_params(smoothness=3.0, n_components=2).partial_fit(X, Y)
     assert learner.components_.shape == (2, 4)
-    with pytest.raises(ValueError, match=r"^Labels of this batch are of type str, those before of"):
-        learner.partial_fit(X, Y.astype(str))
+    before = learner.components_
+    for kind, labels in (
+        ("str", Y.astype(str)),
+        ("bool", Y > 0),
+        ("date", Y.astype("datetime64[D]")),
+        ("tuple", [(label,) for label in Y.tolist()]),
+    ):
+        y = np.empty(len(Y), dtype=object)
+        y[:] = labels.tolist() if isinstance(labels, np.ndarray) else labels
+        with pytest.raises(ValueError, match=f"^Labels of this batch are of type {kind}, those"):
+            learner.partial_fit(X, y)
+    for scale in (1e100, 1e155):
+        with pytest.raises(ValueError, match="fourth powers overflow float64"):
+            learner.partial_fit(scale * X, Y)
+    assert learner.components_ is before
+    learner.partial_fit(X, Y)
 
 
 def test_a_reservoir_is_bounded_and_fair() -> None:

@@ -63,6 +63,20 @@ REFUSED_BY_FIT: dict[str, tuple[Any, Any, type[Exception], str]] = {
         "{} requires y to be passed, but the target y is None: pass labels, or your own triplets "
         "to TripletSGD.fit_triplets.",
     ),
+    "labels without an order": (
+        X,
+        [frozenset({label % 2}) for label in range(30)],
+        ValueError,
+        "{} needs labels that can be put in one order, got frozenset({{0}}) and frozenset({{1}}): "
+        "make them texts or numbers.",
+    ),
+    "whole numbers beyond float64": (
+        [[10**400, *sample[1:]] for sample in X.tolist()],
+        Y,
+        ValueError,
+        "X has whole numbers beyond float64 (int too large to convert to float): divide them, or "
+        "leave them out.",
+    ),
 }
 REFUSED_BY_STEPS: dict[str, tuple[Any, Any, type[Exception], str]] = {
     "fewer samples than neighbours": (

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -29,7 +31,7 @@ def refuse_kinds(X: Any, name: str) -> None:
     missing, share a name or hold times.
     """
     refuse_masked(X, name)
-    columns = getattr(X, "columns", None)
+    columns = getattr(X, "column_names", getattr(X, "columns", None))  # the former of pyarrow
     if columns is not None:
         _refuse_columns(X, list(columns), name)
     dtype: Any = getattr(X, "dtype", None)
@@ -58,13 +60,26 @@ def _refuse_columns(table: Any, names: list[Any], name: str) -> None:
     often, times = Counter(names).most_common(1)[0]
     if times > 1:
         raise ValueError(f"{name} has {times} columns named {often!r}: give each its own name.")
-    for column, dtype in zip(names, table.dtypes, strict=True):
-        is_temporal = getattr(dtype, "is_temporal", lambda: False)  # of polars
-        if getattr(dtype, "kind", "") in ("m", "M") or is_temporal():
+    dtypes = table.dtypes if hasattr(table, "dtypes") else table.schema.types
+    for column, dtype in zip(names, dtypes, strict=True):
+        is_temporal = getattr(dtype, "is_temporal", lambda: False)()  # of polars
+        is_temporal |= str(dtype).startswith(("date", "time", "duration"))  # of pyarrow
+        if getattr(dtype, "kind", "") in ("m", "M") or is_temporal:
             raise ValueError(
                 f"Column {column!r} of {name} is of {dtype}: pass times as numbers, e.g. seconds "
                 "since a moment of your choice."
             )
+
+
+@contextmanager
+def within_float64(name: str) -> Iterator[None]:
+    """Raise a ValueError where Python's whole numbers do not fit into float64."""
+    try:
+        yield
+    except OverflowError as beyond:
+        raise ValueError(
+            f"{name} has whole numbers beyond float64 ({beyond}): divide them, or leave them out."
+        ) from beyond
 
 
 def refuse_missing(y: Any) -> None:
@@ -83,15 +98,16 @@ def missing_labels(y: Any) -> npt.NDArray[np.bool_]:
     >>> missing_labels(["a", None, float("nan")])
     array([False,  True,  True])
     """
-    kind = getattr(getattr(y, "dtype", None), "kind", "")
     if hasattr(y, "isna"):
         return np.asarray(y.isna(), dtype=np.bool_)
+    labels = y if isinstance(y, list | tuple) else np.asarray(y)
+    kind = getattr(getattr(labels, "dtype", None), "kind", "O")
     if kind in ("m", "M"):
-        return np.asarray(np.isnat(y))
+        return np.asarray(np.isnat(labels))
     if kind == "f":
-        return np.asarray(np.isnan(y))
-    if isinstance(y, list | tuple) or kind == "O":
-        return np.array([_is_missing(label) for label in y], dtype=np.bool_)
+        return np.asarray(np.isnan(labels))
+    if kind == "O":
+        return np.array([_is_missing(label) for label in labels], dtype=np.bool_)
     return np.zeros(0, dtype=np.bool_)
 
 

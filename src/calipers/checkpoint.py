@@ -138,7 +138,7 @@ def _add_settings(digest: Any, value: Any) -> None:
     if hasattr(value, "get_params"):
         digest.update(type(value).__name__.encode())
         for name, setting in sorted(value.get_params(deep=False).items()):
-            if name == "random_state" and not (setting is None or isinstance(setting, Integral)):
+            if name == "random_state" and not isinstance(setting, Integral):
                 raise ValueError(
                     f"{type(value).__name__} can only go on from a checkpoint with a whole number "
                     f"as random_state, got {setting!r}: pass one."

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,13 +16,20 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from calipers import memmap
-from calipers.arrays import IndexArray, refuse_kinds, refuse_masked, refuse_missing
+from calipers.arrays import (
+    IndexArray,
+    refuse_kinds,
+    refuse_masked,
+    refuse_missing,
+    within_float64,
+)
 from calipers.dask import is_collection
 from calipers.data.disk import DiskSamples
 from calipers.data.samples import MemorySamples, Samples
 from calipers.memmap import blocks_of
 
 _LABELS_AT_ONCE = 2**20
+_fitting: dict[tuple[int, int], tuple[int, object]] = {}  # thread and mark of each fit under way
 _DENSE: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C"}
 
 
@@ -42,7 +52,14 @@ class Given(NamedTuple):
 
 @contextmanager
 def restored_on_failure(estimator: Any) -> Iterator[None]:
-    """Leave an estimator as it was if what happens here fails."""
+    """Leave an estimator as it was if what happens here fails; one thread at a time."""
+    place, mine = (os.getpid(), id(estimator)), (threading.get_ident(), object())
+    holder = _fitting.setdefault(place, mine)
+    if holder[0] != mine[0]:
+        raise RuntimeError(
+            f"Another thread is fitting this {type(estimator).__name__}: fit a clone of it in each "
+            "thread (sklearn.base.clone)."
+        )
     before = dict(vars(estimator))
     try:
         yield
@@ -50,6 +67,9 @@ def restored_on_failure(estimator: Any) -> Iterator[None]:
         estimator.__dict__.clear()
         estimator.__dict__.update(before)
         raise
+    finally:
+        if holder is mine:
+            del _fitting[place]
 
 
 @contextmanager
@@ -183,7 +203,7 @@ def dense_samples(estimator: Any, X: Any, *, reset: bool = True) -> npt.NDArray[
     """Check X and return it dense. Sparse X is refused: differences of its samples are dense."""
     _refuse_sparse(estimator, X)
     refuse_kinds(X, "X")
-    with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn checks the sum of X first
+    with within_float64("X"), np.errstate(over="ignore", invalid="ignore"):  # of the sum of X
         samples: npt.NDArray[Any] = validate_data(estimator, X, reset=reset, **_DENSE)
     return samples
 
@@ -196,7 +216,7 @@ def dense_labeled(
     refuse_kinds(X, "X")
     check_labels(estimator, y)
     more = {**_DENSE, "reset": reset, "ensure_min_samples": fewest}
-    with np.errstate(over="ignore", invalid="ignore"):
+    with within_float64("X"), np.errstate(over="ignore", invalid="ignore"):
         samples, labels = validate_data(estimator, X, y, **more)
     refuse_mixed(estimator, labels)
     return samples, labels
@@ -214,11 +234,11 @@ def check_labels(estimator: Any, y: Any) -> None:
 
 
 def refuse_mixed(estimator: Any, labels: npt.NDArray[Any]) -> None:
-    """Raise if the labels have types that Python cannot compare with each other."""
+    """Raise if Python cannot put the labels in one order: mixed types, sets."""
     if labels.dtype.kind != "O":
         return
     try:
-        np.unique(labels)
+        classes = np.unique(labels).tolist()
     except TypeError as problem:
         kinds = sorted({type(label).__name__ for label in labels.tolist()})
         raise ValueError(
@@ -226,6 +246,12 @@ def refuse_mixed(estimator: Any, labels: npt.NDArray[Any]) -> None:
             f"{', '.join(kinds)}: make them one, e.g. by y.astype(str), and leave out "
             "samples without a label."
         ) from problem
+    for before, after in pairwise(classes):
+        if not before < after:
+            raise ValueError(
+                f"{type(estimator).__name__} needs labels that can be put in one order, got "
+                f"{before!r} and {after!r}: make them texts or numbers."
+            )
 
 
 def _refuse_sparse(estimator: Any, X: Any) -> None:

@@ -17,7 +17,7 @@ from scipy.linalg import eigh, lapack
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from calipers.arrays import FloatArray, refuse_kinds, refuse_masked
+from calipers.arrays import FloatArray, refuse_kinds, within_float64
 from calipers.dask import is_collection, transform_lazily
 from calipers.io import Contents, contents_of, write
 from calipers.threads import single_threaded_blas
@@ -195,7 +195,8 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             names = getattr(self, "feature_names_in_", None)
             return transform_lazily(X, self.components_, names, self.get_feature_names_out())
         refuse_kinds(X, "X")
-        samples = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        with within_float64("X"):
+            samples = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
         images, beyond = images_of(samples, self.components_)
         if beyond is not None:
             raise ValueError(
@@ -221,10 +222,11 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def _check_pairs(self, pairs: npt.ArrayLike) -> FloatArray:
         check_is_fitted(self)
-        refuse_masked(pairs, "pairs")
-        checked: FloatArray = check_array(
-            pairs, allow_nd=True, dtype=np.float64, input_name="pairs"
-        )
+        refuse_kinds(pairs, "pairs")
+        with within_float64("pairs"):
+            checked: FloatArray = check_array(
+                pairs, allow_nd=True, dtype=np.float64, input_name="pairs"
+            )
         if checked.ndim != 3 or checked.shape[1:] != (2, self.n_features_in_):
             raise ValueError(
                 f"pairs must have shape (n_pairs, 2, {self.n_features_in_}), got {checked.shape}: "
@@ -245,9 +247,16 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """
         check_is_fitted(self)
         components = self.components_.copy()
+        width = components.shape[1:]
 
         def metric(u: npt.ArrayLike, v: npt.ArrayLike, squared: bool = False) -> float:
-            first, second = np.asarray(u, dtype=float), np.asarray(v, dtype=float)
+            with within_float64("a sample"):
+                first, second = np.asarray(u, dtype=float), np.asarray(v, dtype=float)
+            if first.shape != width or second.shape != width:
+                raise ValueError(
+                    f"The metric takes two samples of {width[0]} features, got shapes "
+                    f"{first.shape} and {second.shape}: pass one sample each."
+                )
             with np.errstate(over="ignore", under="ignore", invalid="ignore"):
                 difference = components @ (first - second)
                 square = float(difference @ difference)

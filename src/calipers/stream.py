@@ -195,10 +195,17 @@ class TripletStream:
         return np.concatenate(list(source.portions(n)))
 
     def _check_labels(self, y: npt.NDArray[Any]) -> None:
-        """Raise for labels that cannot be put in one order with those before."""
-        labels = [*self.reservoir.codes, *y[:1].tolist()]
-        if len({isinstance(label, str) for label in labels}) > 1:
-            raise ValueError(
-                f"Labels of this batch are of type {type(labels[-1]).__name__}, those before of "
-                f"type {type(labels[0]).__name__}: pass labels of one type."
-            )
+        """Raise for labels that are not of the kind of those before."""
+        for label in np.unique(y).tolist():
+            before = next(iter(self.reservoir.codes), label)
+            if _kind(label) != _kind(before):
+                raise ValueError(
+                    f"Labels of this batch are of type {type(label).__name__}, those before of "
+                    f"type {type(before).__name__}: pass labels of one type."
+                )
+
+
+def _kind(label: object) -> type:
+    """The type of a label, where whole and other numbers are of one type."""
+    is_number = isinstance(label, int | float) and not isinstance(label, bool)
+    return float if is_number else type(label)

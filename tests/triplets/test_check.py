@@ -72,6 +72,18 @@ REFUSALS: list[tuple[Any, type[Exception], str]] = [
         "convert with triplets.astype(int) if the values are whole numbers.",
     ),
     (
+        np.array([[0, 1, 2]], dtype="timedelta64[s]"),
+        TypeError,
+        "triplets must hold integer indices of samples of X, got dtype timedelta64[s]: "
+        "convert with triplets.astype(int) if the values are whole numbers.",
+    ),
+    (
+        np.ma.masked_equal([[0, 1, 2]], 2),
+        ValueError,
+        "triplets has 1 masked values, and the numbers below the mask have no meaning: "
+        "fill them in, or leave out their samples.",
+    ),
+    (
         [["a", "b", "c"]],
         TypeError,
         "triplets must hold integer indices of samples of X, got dtype <U1: "

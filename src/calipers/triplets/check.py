@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from calipers.arrays import IndexArray
+from calipers.arrays import IndexArray, refuse_kinds, refuse_masked
 
 _NUMBER_WORDS = {2: "two", 3: "three"}
 
@@ -93,6 +93,7 @@ def check_pairs(pairs: npt.ArrayLike, y: npt.ArrayLike, n_samples: int) -> Index
     ValueError: y[0] = 0 is neither +1 (similar) nor -1 (dissimilar): ...
     """
     given = check_positives(pairs, n_samples)
+    refuse_kinds(y, "y")
     signs = np.asarray(y)
     if signs.shape != (len(given),):
         raise ValueError(
@@ -146,6 +147,7 @@ def _indices(
     value: npt.ArrayLike, name: str, members: tuple[str, ...], n_samples: int
 ) -> npt.NDArray[Any]:
     """Return ``value`` as an array of indices of X, one column per member, or raise."""
+    refuse_masked(value, name)
     one, whole = name[:-1], f"({', '.join(members)})"
     shape = f"(n_{name}, {len(members)})"
     try:
@@ -165,7 +167,7 @@ def _indices(
             f"{name} must have shape {shape}, one {whole} per row, "
             f"got shape {given.shape}: reshape or transpose it."
         )
-    if not np.issubdtype(given.dtype, np.integer):
+    if given.dtype.kind not in "iu":
         raise TypeError(
             f"{name} must hold integer indices of samples of X, got dtype {given.dtype}: "
             f"convert with {name}.astype(int) if the values are whole numbers."
