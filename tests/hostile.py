@@ -23,10 +23,13 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from calipers import (
+    GMML,
     ITML,
+    KISSME,
     LEGO,
     LMNN,
     OASIS,
+    RCA,
     SPML,
     Discriminant,
     Euclidean,
@@ -71,6 +74,9 @@ LEARNERS: dict[str, Any] = {
     "Scaled": Scaled(),
     "WithinClass": WithinClass(),
     "Discriminant": Discriminant(),
+    "RCA": RCA(),
+    "KISSME": KISSME(),
+    "GMML": GMML(),
     "MetricCV": MetricCV(
         [("euclidean", Euclidean()), ("sgd", TripletSGD("as-sgd", **_ONE))], cv=2, random_state=0
     ),
@@ -78,7 +84,14 @@ LEARNERS: dict[str, Any] = {
 """Every estimator, and TripletSGD with every method and rule, small enough for thousands."""
 
 UNLABELED = ("Euclidean", "Scaled")  # labels are not looked at
-STEPLESS = (*UNLABELED, "WithinClass", "Discriminant")  # magnitudes matter less to them
+STEPLESS = (
+    *UNLABELED,
+    "WithinClass",
+    "Discriminant",
+    "RCA",
+    "KISSME",
+    "GMML",
+)  # magnitudes matter less to them
 
 FAULTS: dict[str, str] = {
     "nan": r"contains? NaN",

@@ -9,10 +9,13 @@ import pytest
 from sklearn.datasets import load_iris
 
 from calipers import (
+    GMML,
     ITML,
+    KISSME,
     LEGO,
     LMNN,
     OASIS,
+    RCA,
     SPML,
     Discriminant,
     Euclidean,
@@ -36,6 +39,9 @@ LEARNERS: dict[str, Any] = {
     "Scaled": Scaled(),
     "WithinClass": WithinClass(),
     "Discriminant": Discriminant(),
+    "RCA": RCA(),
+    "KISSME": KISSME(),
+    "GMML": GMML(),
     "MetricCV": MetricCV(
         [("euclidean", Euclidean()), ("sgd", TripletSGD(**_FROM_TRIPLETS, batch_size=1))],
         random_state=0,

@@ -16,7 +16,8 @@ from learners import FROM_TRIPLETS, STEPWISE, each_from_triplets, for_triplets, 
 X, Y = noise()
 WITH_NAN, WITH_INF = X.copy(), X.copy()
 WITH_NAN[3, 1], WITH_INF[3, 1] = np.nan, -np.inf
-LEARN_FROM_LABELS = (*STEPWISE, "WithinClass", "Discriminant", "MetricCV")
+CLOSED_FORMS = ("WithinClass", "Discriminant", "RCA", "KISSME", "GMML")
+LEARN_FROM_LABELS = (*STEPWISE, *CLOSED_FORMS, "MetricCV")
 
 
 def told(error: type[Exception], call: Any) -> str:
@@ -222,7 +223,7 @@ INTERVALS: dict[str, dict[str, str]] = {
     "MetricCV": {"cv": "an int in the range [2, inf)", "n_components": f"{COUNT} or None"},
     **{
         name: {"n_components": f"{COUNT} or None"}
-        for name in ("Euclidean", "Scaled", "WithinClass", "Discriminant")
+        for name in ("Euclidean", "Scaled", *CLOSED_FORMS)
     },
 }
 

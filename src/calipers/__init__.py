@@ -22,10 +22,13 @@ from calipers.version import __version__
 
 if TYPE_CHECKING:
     from calipers import recipes as recipes
+    from calipers.estimators import GMML as GMML
     from calipers.estimators import ITML as ITML
+    from calipers.estimators import KISSME as KISSME
     from calipers.estimators import LEGO as LEGO
     from calipers.estimators import LMNN as LMNN
     from calipers.estimators import OASIS as OASIS
+    from calipers.estimators import RCA as RCA
     from calipers.estimators import SPML as SPML
     from calipers.estimators import Discriminant as Discriminant
     from calipers.estimators import Euclidean as Euclidean
@@ -34,12 +37,17 @@ if TYPE_CHECKING:
     from calipers.estimators import WithinClass as WithinClass
     from calipers.io import FileError as FileError
     from calipers.loading import load as load
+    from calipers.matching import PairClassifier as PairClassifier
+    from calipers.matching import TripletClassifier as TripletClassifier
     from calipers.saved import SavedMetric as SavedMetric
     from calipers.search.query_map import QueryMap as QueryMap
     from calipers.selection import MetricCV as MetricCV
     from calipers.versions import show_versions as show_versions
 
 _HOME_OF = {
+    "GMML": "calipers.estimators",
+    "KISSME": "calipers.estimators",
+    "RCA": "calipers.estimators",
     "ITML": "calipers.estimators",
     "LEGO": "calipers.estimators",
     "LMNN": "calipers.estimators",
@@ -51,6 +59,8 @@ _HOME_OF = {
     "MetricCV": "calipers.selection",
     "QueryMap": "calipers.search.query_map",
     "SavedMetric": "calipers.saved",
+    "PairClassifier": "calipers.matching",
+    "TripletClassifier": "calipers.matching",
     "Scaled": "calipers.estimators",
     "TripletSGD": "calipers.estimators",
     "WithinClass": "calipers.estimators",
@@ -59,18 +69,23 @@ _HOME_OF = {
 }
 
 __all__ = [
+    "GMML",
     "ITML",
+    "KISSME",
     "LEGO",
     "LMNN",
     "OASIS",
+    "RCA",
     "SPML",
     "Discriminant",
     "Euclidean",
     "FileError",
     "MetricCV",
+    "PairClassifier",
     "QueryMap",
     "SavedMetric",
     "Scaled",
+    "TripletClassifier",
     "TripletSGD",
     "WithinClass",
     "__version__",

@@ -1,18 +1,29 @@
-"""Metrics as formulas of second moments: GMML, KISSME and RCA.
+"""Metrics that are formulas of second moments: GMML, KISSME and RCA.
 
-S and D are the mean outer products of the differences of similar and of dissimilar pairs. All
-functions return L with M = L'L.
+S and D are the mean outer products of the differences of similar and of dissimilar pairs. Formulas
+return L with M = L'L.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from sklearn.base import _fit_context
 
-from calipers.arrays import FloatArray
-from calipers.init import SMALLEST_VARIANCE, shrinkage_of
-from calipers.metric import factor
+from calipers import validation
+from calipers.arrays import FloatArray, IndexArray
+from calipers.coordinates import sample_covariance
+from calipers.data.samples import MemorySamples, Samples
+from calipers.fitting import FromLabels, FromPairs
+from calipers.init import SMALLEST_VARIANCE, scaled, shrinkage_of
+from calipers.inputs import Given, dense_labeled, restored_on_failure
+from calipers.metric import factor, principal_order
+from calipers.moments import Moments, StreamedMoments, mean_outer_product, moments_of
 from calipers.threads import single_threaded_blas
 
 
@@ -41,6 +52,50 @@ class Spectrum(NamedTuple):
         return np.asarray((self.vectors * self.values**exponent) @ self.vectors.T)
 
 
+class Scatters(NamedTuple):
+    """Mean outer products of differences, of features that are divided by their ``unit``."""
+
+    similar: FloatArray
+    dissimilar: FloatArray
+    within: FloatArray  # covariance within classes
+    n_similar: float  # samples, or pairs, that each is a mean of
+    n_dissimilar: float
+    unit: FloatArray  # the standard deviation of each feature, 1 for a constant
+    covariance: FloatArray  # of the samples as they are
+
+    @classmethod
+    def of_labels(cls, moments: Moments) -> Scatters:
+        """Of all pairs of samples."""
+        covariance = moments.covariance
+        deviation = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+        rounding = np.finfo(np.float64).eps * np.abs(moments.means).max(axis=0)
+        unit = np.where(deviation > rounding, deviation, 1.0)
+        similar, dissimilar, within = (
+            each / unit / unit[:, None]
+            for each in (moments.similar, moments.dissimilar, moments.within / moments.n)
+        )
+        return cls(similar, dissimilar, within, moments.n, moments.n, unit, covariance)
+
+    @classmethod
+    def of_pairs(cls, samples: Samples, pairs: IndexArray) -> Scatters:
+        """Of pairs, with their signs in the last column."""
+        unit = 1.0 / np.asarray(scaled(samples).matrix)
+        near, far = (pairs[pairs[:, 2] == sign, :2] for sign in (1, -1))
+        similar, dissimilar = (
+            mean_outer_product(samples, some) / unit / unit[:, None] for some in (near, far)
+        )
+        covariance = sample_covariance(samples)
+        return cls(similar, dissimilar, 0.5 * similar, len(near), len(far), unit, covariance)
+
+    @property
+    def spectra(self) -> tuple[Spectrum, Spectrum]:
+        """S and D, shrunk."""
+        return (
+            Spectrum.shrunk(self.similar, self.n_similar),
+            Spectrum.shrunk(self.dissimilar, self.n_dissimilar),
+        )
+
+
 @single_threaded_blas()
 def geometric_mean(S: Spectrum, D: Spectrum, t: float) -> FloatArray:
     """GMML: ``M = S^-1/2 (S^1/2 D S^1/2)^t S^-1/2``, on the geodesic from inv(S) to D.
@@ -57,9 +112,84 @@ def geometric_mean(S: Spectrum, D: Spectrum, t: float) -> FloatArray:
 def likelihood_ratio(S: Spectrum, D: Spectrum) -> FloatArray:
     """KISSME: ``M = inv(S) - inv(D)``, clipped to the cone.
 
-    It orders pairs by the ratio of their likelihoods under two normal distributions.
-
     >>> likelihood_ratio(Spectrum.of(np.eye(1)), Spectrum.of(np.array([[2.0]]))) ** 2
     array([[0.5]])
     """
     return factor(S.power(-1.0) - D.power(-1.0))
+
+
+class FromMoments(FromLabels, FromPairs):
+    """The fits of a learner whose metric is a formula of second moments.
+
+    The learner has ``_formula(scatters)``, which returns L for features divided by their unit.
+    """
+
+    n_components: int | None
+    components_: FloatArray
+    _formula: Callable[[Scatters], FloatArray]
+    _of_pairs: Callable[[Samples, IndexArray], Scatters] = staticmethod(Scatters.of_pairs)
+    _needs_far: bool = True
+    _stream: StreamedMoments | None = None
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
+        """Learn from one more batch: the metric is that of a fit to all batches together.
+
+        A matrix of n_features by n_features is kept for each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples of the batch.
+        y : array-like of shape (n_samples,)
+            Class of each sample; batches need not have samples of every class.
+
+        Returns
+        -------
+        Self
+            The estimator, with the metric so far.
+        """
+        with restored_on_failure(self):
+            dense, labels = dense_labeled(self, X, y, reset=self._stream is None, fewest=1)
+            validation.check_range(MemorySamples(dense))
+            validation.check_components(type(self).__name__, self.n_components, dense.shape[1])
+            stream = StreamedMoments(self._stream)
+            stream.add(dense, labels)
+            self.classes_ = stream.classes
+            self._set(Scatters.of_labels(stream.moments()))
+            self._stream = stream
+        return self
+
+    def _learn(self, given: Given) -> None:
+        validation.check_closed_form(self, given)
+        if given.pairs is None:
+            self._set(Scatters.of_labels(moments_of(given.samples)))
+            return
+        for sign, kind in ((1, "near"), (-1, "far"))[: 1 + self._needs_far]:
+            if not np.any(given.pairs[:, 2] == sign):
+                raise ValueError(
+                    f"{type(self).__name__} needs pairs that should be {kind} ({sign:+}), got none "
+                    f"among {len(given.pairs)}: add some."
+                )
+        self._set(type(self)._of_pairs(given.samples, given.pairs))
+
+    def _set(self, scatters: Scatters) -> None:
+        L = self._formula(scatters) / scatters.unit
+        largest = float(np.abs(scatters.covariance).max()) or 1.0  # squares might overflow
+        self.components_ = principal_order(L, scatters.covariance / largest)[: self.n_components]
+        self.n_updates_ = 0
+
+
+def chunklets(samples: Samples, pairs: IndexArray) -> MemorySamples:
+    """Samples that are connected by pairs that should be near: each connected set is a class.
+
+    >>> X = np.arange(5.0)[:, None]
+    >>> chunklets(MemorySamples(X), np.array([[0, 2, 1], [2, 4, 1], [1, 3, 1], [0, 1, -1]])).labels
+    array([0, 1, 0, 1, 0])
+    """
+    near = pairs[pairs[:, 2] == 1]
+    indices, places = np.unique(near[:, :2], return_inverse=True)
+    one, other = places.reshape(-1, 2).T
+    graph = coo_array((np.ones(len(near)), (one, other)), shape=(len(indices), len(indices)))
+    codes = connected_components(graph, directed=False)[1]
+    return MemorySamples(samples.take(indices), codes.astype(np.intp))

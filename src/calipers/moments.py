@@ -42,14 +42,15 @@ class Moments(NamedTuple):
 
     @property
     def similar(self) -> FloatArray:
-        """Mean of vv' over the differences v of all pairs of one class."""
-        return 2.0 * self.by_size / float(self.sizes @ (self.sizes - 1.0))
+        """Mean of vv' over the differences v of all pairs of one class; 0 without any."""
+        return 2.0 * self.by_size / max(1.0, float(self.sizes @ (self.sizes - 1.0)))
 
     @property
     def dissimilar(self) -> FloatArray:
-        """Mean of uu' over the differences u of all pairs of two classes."""
+        """Mean of uu' over the differences u of all pairs of two classes; 0 without any."""
         scatter = self.n * self.within - self.by_size + self.n * self.between
-        return np.asarray(2.0 * scatter / (self.n**2 - float(self.sizes @ self.sizes)))
+        n_pairs = self.n**2 - float(self.sizes @ self.sizes)
+        return np.asarray(2.0 * scatter / max(1.0, n_pairs))
 
 
 @single_threaded_blas()
@@ -106,8 +107,9 @@ class StreamedMoments:
     array([[4.]])
     """
 
-    def __init__(self) -> None:
-        self._of: dict[Any, tuple[float, FloatArray, FloatArray]] = {}  # size, mean, scatter
+    def __init__(self, before: StreamedMoments | None = None) -> None:
+        self._of: dict[Any, tuple[float, FloatArray, FloatArray]]  # size, mean, scatter
+        self._of = {} if before is None else dict(before._of)
 
     @property
     def classes(self) -> npt.NDArray[Any]:

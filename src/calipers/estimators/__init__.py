@@ -7,6 +7,9 @@ euclidean    Euclidean: no learning
 scaled       Scaled: features divided by their standard deviations
 within_class WithinClass: the inverse of the covariance within classes
 discriminant Discriminant: Fisher's linear discriminants
+rca          RCA: the inverse of the covariance within chunklets
+kissme       KISSME: the ratio of two likelihoods
+gmml         GMML: the geometric mean of what is near and what is far
 triplet_sgd  TripletSGD: the paper's five algorithms and the default
 spml         SPML: the same loop with a hinge and a ridge
 oasis        OASIS: a bilinear similarity, online
@@ -18,20 +21,26 @@ lmnn         LMNN: large margins over all impostors, by L-BFGS
 
 from calipers.estimators.discriminant import Discriminant
 from calipers.estimators.euclidean import Euclidean
+from calipers.estimators.gmml import GMML
 from calipers.estimators.itml import ITML
+from calipers.estimators.kissme import KISSME
 from calipers.estimators.lego import LEGO
 from calipers.estimators.lmnn import LMNN
 from calipers.estimators.oasis import OASIS
+from calipers.estimators.rca import RCA
 from calipers.estimators.scaled import Scaled
 from calipers.estimators.spml import SPML
 from calipers.estimators.triplet_sgd import TripletSGD
 from calipers.estimators.within_class import WithinClass
 
 __all__ = [
+    "GMML",
     "ITML",
+    "KISSME",
     "LEGO",
     "LMNN",
     "OASIS",
+    "RCA",
     "SPML",
     "Discriminant",
     "Euclidean",

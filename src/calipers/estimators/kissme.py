@@ -1,0 +1,58 @@
+"""KISSME: the ratio of two likelihoods, as a metric."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from calipers.arrays import FloatArray
+from calipers.closed_forms import FromMoments, Scatters, likelihood_ratio
+from calipers.metric import MahalanobisMixin
+from calipers.validation import AT_LEAST_ONE
+
+
+class KISSME(FromMoments, MahalanobisMixin):
+    """Keep it simple and straightforward: a difference of two inverse matrices.
+
+    Implements Koestinger, Hirzer, Wohlhart, Roth and Bischof, "Large Scale Metric Learning from
+    Equivalence Constraints" (2012). With S and D the mean outer products of the differences of
+    similar and of dissimilar pairs, M is ``inv(S) - inv(D)``, clipped to the cone: it orders pairs
+    by the ratio of their likelihoods under two normal distributions. From labels, pairs are all
+    pairs of samples. S and D are those of scaled features, shrunk toward a multiple of the identity
+    (Chen et al. 2010).
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Rows of ``components_``; None keeps as many as there are features.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        L with M = L'L, rows by falling variance of the training samples.
+    n_updates_ : int
+        0: nothing is learned by steps.
+    classes_ : ndarray of shape (n_classes,)
+        Labels seen by `fit`.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if X had string column names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from calipers import KISSME
+    >>> X, y = load_wine(return_X_y=True)
+    >>> KISSME(n_components=2).fit(X, y).transform(X).shape
+    (178, 2)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [AT_LEAST_ONE, None],
+    }
+
+    def __init__(self, n_components: int | None = None) -> None:
+        self.n_components = n_components
+
+    def _formula(self, scatters: Scatters) -> FloatArray:
+        return likelihood_ratio(*scatters.spectra)

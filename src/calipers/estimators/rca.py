@@ -1,0 +1,64 @@
+"""RCA: the inverse of the covariance within chunklets."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from calipers.arrays import FloatArray, IndexArray
+from calipers.closed_forms import FromMoments, Scatters, Spectrum, chunklets
+from calipers.data.samples import Samples
+from calipers.metric import MahalanobisMixin
+from calipers.moments import moments_of
+from calipers.validation import AT_LEAST_ONE
+
+
+class RCA(FromMoments, MahalanobisMixin):
+    """Relevant component analysis: M is the inverse of the covariance within chunklets.
+
+    Implements Shental, Hertz, Weinshall and Pavel, "Adjustment Learning and Relevant Component
+    Analysis" (2002). A chunklet is a set of samples known to be of one class. `fit` takes the
+    chunklet of each sample for y (``unlabeled`` names the value of samples in none), `fit_pairs`
+    connects pairs that should be near and ignores the others. Unlike in `WithinClass`, the
+    covariance is not shrunk; its eigenvalues below a millionth of the largest are taken for that.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Rows of ``components_``; None keeps as many as there are features.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        L with M = L'L, rows by falling variance of the training samples.
+    n_updates_ : int
+        0: nothing is learned by steps.
+    classes_ : ndarray of shape (n_classes,)
+        Labels seen by `fit`.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if X had string column names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from calipers import RCA
+    >>> X, y = load_wine(return_X_y=True)
+    >>> RCA().fit_pairs(X, [[0, 1], [1, 2], [80, 81]], [1, 1, 1]).components_.shape
+    (13, 13)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [AT_LEAST_ONE, None],
+    }
+    _needs_far = False
+
+    def __init__(self, n_components: int | None = None) -> None:
+        self.n_components = n_components
+
+    def _formula(self, scatters: Scatters) -> FloatArray:
+        return Spectrum.of(scatters.within).power(-0.5)
+
+    @staticmethod
+    def _of_pairs(samples: Samples, pairs: IndexArray) -> Scatters:
+        return Scatters.of_labels(moments_of(chunklets(samples, pairs)))

@@ -1,0 +1,124 @@
+"""RCA, KISSME and GMML: formulas of all pairs, from labels, from pairs and from a stream."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.covariance import oas
+
+from calipers import GMML, KISSME, RCA, MetricCV, TripletSGD
+from calipers.arrays import FloatArray
+from calipers.evaluation import knn_error
+from learners import iris, metric_of
+
+X, Y = iris()
+SCALED = X / X.std(axis=0)
+PAIRS = np.array([*combinations(range(0, 150, 3), 2)])
+SIGNS = np.where(Y[PAIRS[:, 0]] == Y[PAIRS[:, 1]], 1, -1)
+LEARNERS: list[Any] = [RCA(), KISSME(), GMML(), GMML(t=0.2)]
+each = pytest.mark.parametrize("learner", LEARNERS, ids=str)
+
+
+def shrunk(matrix: FloatArray, n: int) -> FloatArray:
+    """By scikit-learn, of samples whose covariance is the matrix."""
+    root = np.linalg.cholesky(matrix).T * np.sqrt(n)
+    padded = np.vstack([root, np.zeros((n - len(root), len(root)))])
+    return np.asarray(oas(padded, assume_centered=True)[0])
+
+
+def power(matrix: FloatArray, exponent: float) -> FloatArray:
+    values, vectors = np.linalg.eigh(matrix)
+    return np.asarray((vectors * values**exponent) @ vectors.T)
+
+
+def formula(learner: Any, S: FloatArray, D: FloatArray) -> FloatArray:
+    if isinstance(learner, KISSME):
+        values, vectors = np.linalg.eigh(np.linalg.inv(S) - np.linalg.inv(D))
+        return np.asarray((vectors * np.maximum(values, 0)) @ vectors.T)
+    half, inverse = power(S, 0.5), power(S, -0.5)
+    return inverse @ power(half @ D @ half, learner.t) @ inverse
+
+
+def plain(learner: Any, Z: FloatArray, pairs: Any, signs: Any, n: Any) -> FloatArray:
+    v = Z[pairs[:, 0]] - Z[pairs[:, 1]]
+    S, D = (
+        shrunk(v[signs == sign].T @ v[signs == sign] / np.sum(signs == sign), n(signs == sign))
+        for sign in (1, -1)
+    )
+    return formula(learner, S, D)
+
+
+@pytest.mark.parametrize("learner", LEARNERS[1:], ids=str)
+def test_labels_are_all_pairs(learner: Any) -> None:
+    pairs = np.array([*combinations(range(150), 2)])
+    signs = np.where(Y[pairs[:, 0]] == Y[pairs[:, 1]], 1, -1)
+    unit = X.std(axis=0)
+    expected = plain(learner, SCALED, pairs, signs, lambda of_kind: 150) / np.outer(unit, unit)
+    np.testing.assert_allclose(metric_of(learner, X, Y), expected, rtol=1e-7)
+
+
+@pytest.mark.parametrize("learner", LEARNERS[1:], ids=str)
+def test_given_pairs(learner: Any) -> None:
+    unit = X.std(axis=0)
+    expected = plain(learner, SCALED, PAIRS, SIGNS, np.sum) / np.outer(unit, unit)
+    got = learner.fit_pairs(X, PAIRS, SIGNS).get_mahalanobis_matrix()
+    np.testing.assert_allclose(got, expected, rtol=1e-7)
+
+
+def test_rca_is_the_inverse_covariance_within_chunklets() -> None:
+    centered = X - np.array([X[c == Y].mean(axis=0) for c in range(3)])[Y]
+    expected = np.linalg.inv(centered.T @ centered / 150)
+    np.testing.assert_allclose(metric_of(RCA(), X, Y), expected, rtol=1e-7)
+
+
+def test_rca_joins_pairs_to_chunklets() -> None:
+    pairs = np.array([[0, 9], [9, 4], [60, 70], [70, 80], [80, 90], [0, 120]])
+    used = [0, 4, 9, 60, 70, 80, 90]
+    got = RCA().fit_pairs(X, pairs, [1, 1, 1, 1, 1, -1])
+    expected = RCA().fit(X[used], Y[used])
+    np.testing.assert_allclose(
+        got.get_mahalanobis_matrix(), expected.get_mahalanobis_matrix(), rtol=1e-7
+    )
+
+
+@each
+def test_a_stream_is_one_fit(learner: Any) -> None:
+    expected = metric_of(learner, X, Y)
+    order = np.random.default_rng(0).permutation(150)
+    stream = type(learner)(**learner.get_params())
+    for some in np.split(order, [1, 2, 30, 31]):
+        stream.partial_fit(X[some], Y[some])
+        assert np.isfinite(stream.components_).all()
+    np.testing.assert_allclose(stream.get_mahalanobis_matrix(), expected, rtol=1e-8)
+    assert stream.classes_.tolist() == [0, 1, 2]
+    before = stream.components_.copy()
+    with pytest.raises(ValueError, match="NaN"):
+        stream.partial_fit(np.full((1, 4), np.nan), [0])
+    np.testing.assert_array_equal(stream.components_, before)
+    np.testing.assert_allclose(stream.fit(X, Y).get_mahalanobis_matrix(), expected)
+
+
+@each
+def test_units_of_features_do_not_matter(learner: Any) -> None:
+    units = np.array([1e-6, 1.0, 1e3, 1e6])
+    expected = metric_of(learner, X, Y) / np.outer(units, units)
+    np.testing.assert_allclose(metric_of(learner, X * units, Y), expected, rtol=1e-6)
+
+
+@each
+def test_a_candidate_and_an_initial_metric(learner: Any) -> None:
+    chosen = MetricCV([("it", learner)], random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(chosen.components_, learner.fit(X, Y).components_)
+    start = TripletSGD(init=learner.components_, n_triplets=500, random_state=0).fit(X, Y)
+    assert knn_error(start.transform(X), Y, start.transform(X), Y) < 0.05
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("learner", LEARNERS[1:3], ids=str)
+def test_both_kinds_of_pairs_are_needed(learner: Any, sign: int) -> None:
+    kind = "far" if sign == 1 else "near"
+    with pytest.raises(ValueError, match=f"needs pairs that should be {kind}"):
+        learner.fit_pairs(X, [[0, 1]], [sign])

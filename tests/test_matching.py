@@ -1,0 +1,189 @@
+"""Pairs and triplets as scikit-learn data: thresholds by definition, probabilities, grids."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.metrics import fbeta_score, precision_score, roc_auc_score
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+
+from calipers import (
+    GMML,
+    ITML,
+    LMNN,
+    Euclidean,
+    PairClassifier,
+    TripletClassifier,
+    TripletSGD,
+    load,
+)
+from calipers.matching import STRATEGIES, find_threshold
+from learners import iris
+
+X, Y = iris()
+RNG = np.random.default_rng(0)
+INDICES = RNG.integers(150, size=(400, 2))
+PAIRS, SIGNS = X[INDICES], np.where(Y[INDICES[:, 0]] == Y[INDICES[:, 1]], 1, -1)
+DISTANCES = np.concatenate([RNG.gamma(4.0, 1.0, 300), RNG.gamma(9.0, 1.0, 500)])
+IS_MATCH = np.arange(800) < 300
+
+
+def shares(threshold: float) -> tuple[float, float, Any]:
+    """Share of matches found, of others told apart, and what is called a match."""
+    called = threshold >= DISTANCES
+    return float(called[IS_MATCH].mean()), float(1 - called[~IS_MATCH].mean()), called
+
+
+def every(worth: Any) -> float:
+    """The best worth of all thresholds."""
+    return float(max(worth(threshold) for threshold in [-1.0, *DISTANCES]))
+
+
+def right(threshold: float) -> float:
+    return float(np.mean(shares(threshold)[2] == IS_MATCH))
+
+
+def f2(threshold: float) -> float:
+    return float(fbeta_score(IS_MATCH, shares(threshold)[2], beta=2.0, zero_division=0.0))
+
+
+def test_thresholds_are_the_best_of_all() -> None:
+    def found(strategy: str, **more: Any) -> float:
+        return find_threshold(DISTANCES, IS_MATCH, strategy, **more)
+
+    assert right(found("accuracy")) == every(right)
+    assert np.isclose(f2(found("f_beta", beta=2.0)), every(f2))
+    tpr, tnr, _ = shares(found("max_tpr", min_rate=0.9))
+    assert tnr >= 0.9
+    assert tpr == every(lambda t: shares(t)[0] if shares(t)[1] >= 0.9 else 0.0)
+    tpr, tnr, _ = shares(found("max_tnr", min_rate=0.9))
+    assert tpr >= 0.9
+    assert tnr == every(lambda t: shares(t)[1] if shares(t)[0] >= 0.9 else 0.0)
+    tpr, _, called = shares(found("precision", min_rate=0.95))
+    assert precision_score(IS_MATCH, called) >= 0.95
+    assert tpr == every(
+        lambda t: shares(t)[0] if IS_MATCH[shares(t)[2]].sum() >= 0.95 * shares(t)[2].sum() else 0
+    )
+    tpr, tnr, _ = shares(found("equal-error-rate"))
+    assert abs(tpr - tnr) < 0.01
+
+
+def test_a_precision_out_of_reach_calls_nothing_a_match() -> None:
+    threshold = find_threshold(
+        np.array([1.0, 2.0]), np.array([False, True]), "precision", min_rate=1
+    )
+    assert threshold < 1.0
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_every_strategy(strategy: str) -> None:
+    model = PairClassifier(GMML(), strategy=strategy, min_rate=0.8).fit(PAIRS, SIGNS)
+    predicted = model.predict(PAIRS)
+    assert set(predicted) <= {-1, 1}
+    np.testing.assert_array_equal(predicted == 1, model.decision_function(PAIRS) >= 0.0)
+    assert model.score(PAIRS, SIGNS) > 0.75
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [False, True], ["differs", "match"]])
+def test_any_two_labels(labels: list[Any]) -> None:
+    y = np.array(labels)[(SIGNS + 1) // 2]
+    model = PairClassifier(GMML()).fit(PAIRS, y)
+    assert model.classes_.tolist() == labels
+    expected = PairClassifier(GMML()).fit(PAIRS, SIGNS)
+    np.testing.assert_array_equal(model.predict(PAIRS) == labels[1], expected.predict(PAIRS) == 1)
+
+
+def test_probabilities_are_calibrated_on_pairs_not_learned_from() -> None:
+    p = cross_val_predict(PairClassifier(GMML()), PAIRS, SIGNS, method="predict_proba")
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    assert roc_auc_score(SIGNS, p[:, 1]) > 0.9
+    for low in (0.0, 0.2, 0.8):
+        some = (p[:, 1] >= low) & (p[:, 1] < low + 0.2)
+        assert abs((SIGNS[some] == 1).mean() - p[some, 1].mean()) < 0.12
+
+
+def test_cross_validation_and_grids() -> None:
+    assert cross_val_score(PairClassifier(GMML()), PAIRS, SIGNS).mean() > 0.8
+    grid = {"metric__t": [0.1, 0.5], "strategy": ["accuracy", "equal-error-rate"]}
+    searched = GridSearchCV(PairClassifier(GMML()), grid, cv=3).fit(PAIRS, SIGNS)
+    assert searched.best_score_ > 0.85
+    assert "metric__t" in searched.best_params_
+
+
+def test_pairs_of_indices() -> None:
+    expected = PairClassifier(GMML()).fit(PAIRS, SIGNS)
+    model = PairClassifier(GMML(), preprocessor=X).fit(INDICES, SIGNS)
+    np.testing.assert_array_equal(model.predict(INDICES), expected.predict(PAIRS))
+    np.testing.assert_array_equal(model.predict(PAIRS), expected.predict(PAIRS))
+    assert model.n_features_in_ == 4
+    assert clone(model).get_params()["metric"].t == 0.5
+
+
+def test_a_metric_that_is_not_learned_from_pairs(tmp_path: Path) -> None:
+    assert PairClassifier(Euclidean()).fit(PAIRS, SIGNS).score(PAIRS, SIGNS) > 0.8
+    GMML().fit(X, Y).save(tmp_path / "metric")
+    saved = PairClassifier(load(tmp_path / "metric")).fit(PAIRS, SIGNS)
+    assert saved.score(PAIRS, SIGNS) > 0.85
+    with pytest.raises(TypeError, match=r"LMNN has no fit_pairs: choose one that has, e\.g\. GMML"):
+        PairClassifier(LMNN()).fit(PAIRS, SIGNS)
+
+
+def test_a_threshold_of_ones_own() -> None:
+    model = PairClassifier(ITML(random_state=0, tol=0.1)).fit(PAIRS, SIGNS)
+    distances = model.metric_.pair_distance(PAIRS)
+    model.set_threshold(1.5)
+    np.testing.assert_array_equal(model.predict(PAIRS) == 1, distances <= 1.5)
+    model.calibrate_threshold(PAIRS, SIGNS, strategy="max_tpr", min_rate=0.9)
+    assert model.threshold_ == find_threshold(distances, SIGNS == 1, "max_tpr", min_rate=0.9)
+
+
+REFUSED: dict[str, Any] = {
+    "no preprocessor": (INDICES, SIGNS, "got pairs of indices and no array that they index"),
+    "shape": (X, Y, r"needs pairs of shape \(n, 2, n_features\), got \(150, 4\)"),
+    "one kind": (PAIRS, np.ones(400), r"needs labels of two kinds, e.g. -1 and \+1, got 1"),
+    "few": (PAIRS[:3], [1, 1, -1], r"at least 2 pairs of each kind"),
+    "length": (PAIRS, SIGNS[1:], "inconsistent"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused(case: str) -> None:
+    pairs, y, words = REFUSED[case]
+    with pytest.raises(ValueError, match=words):
+        PairClassifier(GMML()).fit(pairs, y)
+
+
+def test_settings_that_are_refused() -> None:
+    fitted = PairClassifier(GMML(), preprocessor=X).fit(INDICES, SIGNS)
+    with pytest.raises(ValueError, match="needs min_rate, a number from 0 to 1, got None"):
+        fitted.calibrate_threshold(INDICES, SIGNS, strategy="max_tpr")
+    with pytest.raises(ValueError, match="strategy must be one of accuracy, "):
+        fitted.calibrate_threshold(INDICES, SIGNS, strategy="best")
+    with pytest.raises(ValueError, match="beta must be a real number"):
+        fitted.calibrate_threshold(INDICES, SIGNS, strategy="f_beta", beta="two")
+    with pytest.raises(ValueError, match="threshold must be a real number"):
+        fitted.set_threshold("near")
+    with pytest.raises(ValueError, match=r"indices from 0 to 150 for the 150 samples"):
+        fitted.predict([[0, 150]])
+
+
+def test_triplets() -> None:
+    anchors = RNG.integers(150, size=300)
+    positive, negative = (
+        np.array([RNG.choice(np.flatnonzero((Y[a] == Y) == same)) for a in anchors])
+        for same in (True, False)
+    )
+    triplets = np.stack([anchors, positive, negative], axis=1)
+    model = TripletClassifier(TripletSGD(random_state=0))
+    assert cross_val_score(model, X[triplets]).mean() > 0.9
+    fitted = TripletClassifier(TripletSGD(random_state=0), preprocessor=X).fit(triplets)
+    right = fitted.metric_.pair_distance(X[triplets[:, :2]]) < fitted.metric_.pair_distance(
+        X[triplets[:, [0, 2]]]
+    )
+    np.testing.assert_array_equal(fitted.predict(triplets), np.where(right, 1, -1))
+    np.testing.assert_array_equal(fitted.predict(triplets[:, [0, 2, 1]]), np.where(right, -1, 1))
+    assert fitted.score(triplets) == right.mean()
