@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from calipers.matching import PairClassifier as PairClassifier
     from calipers.matching import TripletClassifier as TripletClassifier
     from calipers.saved import SavedMetric as SavedMetric
+    from calipers.search.bridge import Bridge as Bridge
     from calipers.search.query_map import QueryMap as QueryMap
     from calipers.selection import MetricCV as MetricCV
     from calipers.versions import show_versions as show_versions
@@ -53,6 +54,7 @@ _HOME_OF = {
     "LMNN": "calipers.estimators",
     "OASIS": "calipers.estimators",
     "SPML": "calipers.estimators",
+    "Bridge": "calipers.search.bridge",
     "Discriminant": "calipers.estimators",
     "Euclidean": "calipers.estimators",
     "FileError": "calipers.io",
@@ -77,6 +79,7 @@ __all__ = [
     "OASIS",
     "RCA",
     "SPML",
+    "Bridge",
     "Discriminant",
     "Euclidean",
     "FileError",

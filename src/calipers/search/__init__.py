@@ -2,7 +2,11 @@
 
 Map of this package, in reading order:
 
-- `query_map`: a learned map as it serves: matrices, a file, NumPy only.
+- `query_map`: a learned map as it serves: matrices, a file, NumPy only;
+- `nearest`: the documents of highest cosine, by one pass;
+- `bridge_maps`: maps between the vectors of two models, in closed form;
+- `bridge_report`: the share of recall that a bridge keeps;
+- `bridge`: queries of a new embedding model, answered by the index of an old one.
 
 Importing the package loads none of them: a server that reads a map needs NumPy and safetensors.
 """

@@ -287,27 +287,42 @@ def _unit_image(
 
 
 def _unit_images(
-    vectors: npt.NDArray[Any], matrix: npt.NDArray[Any] | None, plural: str, start: int
+    vectors: npt.NDArray[Any], matrix: npt.NDArray[Any] | None, plural: str, first: int
 ) -> npt.NDArray[Any]:
-    """Return images of length 1; vectors are scaled first, so that squares do not overflow."""
+    images = unit_vectors(vectors, plural, first)
+    if matrix is None:
+        return images
+    images = images @ matrix
+    lengths = np.linalg.norm(images, axis=1, keepdims=True)
+    if not lengths.all():
+        at = int((lengths == 0).argmax())
+        raise ValueError(
+            f"{plural}[{first + at}] is mapped to zero, so its image has no direction: use a map "
+            "with more components, or leave it out."
+        )
+    return np.asarray(images / lengths)
+
+
+def unit_vectors(vectors: npt.NDArray[Any], plural: str, first: int = 0) -> npt.NDArray[Any]:
+    """Scale vectors to length 1; raise if one has no direction.
+
+    Vectors are scaled by their largest entry first, so that squares do not overflow. An error
+    names them `plural` and counts them from `first` on.
+
+    >>> unit_vectors(np.array([[3e300, 4e300]]), "queries")
+    array([[0.6, 0.8]])
+    """
     largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0.0)
     wrong = ~(np.isfinite(largest) & (largest > 0))[:, 0]
     if wrong.any():
         at = int(wrong.argmax())
         what = "is zero" if largest[at] == 0 else "has values that are not finite"
         raise ValueError(
-            f"{plural}[{start + at}] {what}, so it has no direction: leave it out, or embed its "
+            f"{plural}[{first + at}] {what}, so it has no direction: leave it out, or embed its "
             "text again."
         )
-    images = vectors / largest if matrix is None else (vectors / largest) @ matrix
-    lengths = np.linalg.norm(images, axis=1, keepdims=True)
-    if not lengths.all():
-        at = int((lengths == 0).argmax())
-        raise ValueError(
-            f"{plural}[{start + at}] is mapped to zero, so its image has no direction: use a map "
-            "with more components, or leave it out."
-        )
-    return np.asarray(images / lengths)
+    scaled = vectors / largest
+    return np.asarray(scaled / np.linalg.norm(scaled, axis=1, keepdims=True))
 
 
 def _refuse(vectors: npt.NDArray[Any], plural: str, n_features: int) -> NoReturn:

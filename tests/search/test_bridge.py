@@ -1,0 +1,138 @@
+"""Queries of a new model in an old index: chosen and measured on texts that were held out."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+
+from calipers import Bridge, load
+from calipers.search.bridge import HeldOut
+from calipers.search.query_map import QueryMap
+
+RNG = np.random.default_rng(0)
+TOPICS = RNG.standard_normal((30, 12))
+OLD = TOPICS[RNG.integers(30, size=400)] + 0.4 * RNG.standard_normal((400, 12))
+ROTATION = np.linalg.qr(RNG.standard_normal((12, 12)))[0]
+NEW = OLD @ ROTATION
+
+
+def fit(new: Any, old: Any, **how: Any) -> Bridge:
+    bridge = Bridge(random_state=0, **how)
+    bridge.fit(new, old)
+    return bridge
+
+
+def test_a_rotation_is_found_and_nothing_is_lost() -> None:
+    bridge = fit(NEW, OLD)
+    assert bridge.method_ == "procrustes"
+    np.testing.assert_allclose(bridge.map_.query_components, ROTATION, atol=1e-10)
+    assert bridge.report_.recall[10] == (1.0, 1.0, 1.0)
+    assert bridge.score(NEW, OLD) == 1.0
+
+
+def test_the_same_model_needs_no_map() -> None:
+    assert fit(OLD, OLD).method_ == "identity"
+
+
+@pytest.mark.parametrize("n_new", [8, 12, 30])
+def test_widths_may_differ(n_new: int) -> None:
+    new = OLD @ RNG.standard_normal((12, n_new)) + 0.1 * RNG.standard_normal((400, n_new))
+    bridge = fit(new, OLD)
+    assert bridge.map_.query_components.shape == (12, n_new)
+    assert bridge.report_.recall[10].mean > 0.4
+    assert bridge.score(new, OLD) == pytest.approx(bridge.report_.recall[10].mean, abs=0.1)
+
+
+def test_the_report_is_true_of_new_texts() -> None:
+    """Pixels as the old model, some of them with noise as the new one."""
+    X = load_digits().data
+    new = np.hstack([X[:, ::2], 4 * RNG.standard_normal((len(X), 5))])
+    bridge = fit(new[:900], X[:900])
+    assert bridge.method_ in ("ridge", "low-rank")
+    share = bridge.report_.recall[10]
+    documents = HeldOut.of(new[900:1100], X[:1100], np.arange(900, 1100), 10)
+    assert share.low - 0.05 < documents.recalls(bridge.map_, 10).mean() < share.high + 0.05
+    best = max(bridge.report_.candidates, key=lambda score: score.recall)
+    assert bridge.report_.chosen == best
+    assert (best.method, best.alpha, best.rank) == (bridge.method_, bridge.alpha_, bridge.rank_)
+
+
+def test_noise_keeps_no_recall() -> None:
+    bridge = fit(RNG.standard_normal((400, 12)), OLD)
+    assert bridge.report_.recall[10].mean < 0.15
+
+
+def test_recall_is_the_share_of_the_truth_that_is_found() -> None:
+    texts = np.arange(5)
+    held_out = HeldOut.of(OLD[texts], OLD, texts, 10)
+    assert held_out.recalls(QueryMap(np.eye(12)), 10).tolist() == [1.0] * 5
+    half = held_out._replace(truth=np.where(np.arange(10) < 4, held_out.truth, -1))
+    np.testing.assert_allclose(half.recalls(QueryMap(np.eye(12)), 10), 0.4)
+
+
+@pytest.mark.parametrize("method", ["identity", "procrustes", "ridge", "low-rank"])
+def test_a_fit_with_what_was_chosen_gives_the_same_map(method: str) -> None:
+    noisy = NEW + 0.5 * RNG.standard_normal(NEW.shape)
+    first = fit(noisy, OLD, method=method)
+    assert {score.method for score in first.report_.candidates} == {method}
+    again = fit(noisy, OLD, method=first.method_, alpha=first.alpha_, rank=first.rank_)
+    assert len(again.report_.candidates) == 1
+    np.testing.assert_array_equal(again.map_.query_components, first.map_.query_components)
+
+
+def test_float16_on_disk_gives_the_map_of_memory(tmp_path: Path) -> None:
+    half = NEW.astype(np.float16)
+    np.save(tmp_path / "new.npy", half)
+    mapped = fit(np.load(tmp_path / "new.npy", mmap_mode="r"), OLD)
+    assert mapped.map_ == fit(half, OLD).map_
+
+
+def test_clone_pickle_and_file(tmp_path: Path) -> None:
+    bridge = fit(NEW.astype(np.float32), OLD, method="ridge", alpha=0.5)
+    assert clone(bridge).get_params() == bridge.get_params()
+    again = pickle.loads(pickle.dumps(bridge))
+    assert again.map_ == bridge.map_
+    assert again.report_ == bridge.report_
+    bridge.save(tmp_path / "bridge.safetensors")
+    loaded = load(tmp_path / "bridge.safetensors")
+    assert loaded == bridge.map_
+    assert loaded.kind == "bridge"
+    assert loaded.facts["report"] == json.loads(json.dumps(bridge.report_.to_dict()))
+    assert bridge.transform(NEW[0].astype(np.float32)).dtype == np.float32
+
+
+def test_the_report_says_the_verdict_first() -> None:
+    lines = str(fit(NEW, OLD).report_).splitlines()
+    assert lines[0] == (
+        "The bridge keeps 100.0% of the old model's recall at 10 (95 % interval 100.0% to 100.0%)."
+    )
+    assert lines[1] == "Measured with 80 held-out texts among 400 documents; chosen: procrustes."
+    assert any(line.startswith("ridge, alpha=0.1 ") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "how", "told"),
+    [
+        (NEW[:9], OLD, {}, "got 9 and 400: embed the same texts, in the same order, with both"),
+        (NEW[:9], OLD[:9], {}, "have 9 texts, of which too few can be held out: give at least 50."),
+        (NEW[0], OLD, {}, r"new must be numbers of shape \(n_texts, n_features\), got float64 of"),
+        (NEW, np.full(OLD.shape, "a"), {}, "old must be numbers of shape .*, got <U1 of shape"),
+        (np.where(NEW[3, 3] == NEW, np.nan, NEW), OLD, {}, r"new\[3\] has values that are not fin"),
+        (NEW, np.where(np.arange(400)[:, None] == 7, 0, OLD), {}, r"old\[7\] is zero, so it has"),
+        (NEW, OLD, {"rank": 13}, "rank must be at most the smaller number of features, 12, got 13"),
+        (NEW[:, :5], OLD, {"method": "identity"}, "needs as many new features as old ones, got 5"),
+        (NEW, OLD, {"method": "svd"}, "The 'method' parameter of Bridge must be a str among"),
+        (NEW, OLD, {"alpha": 0.0}, "The 'alpha' parameter of Bridge must be a float"),
+        (NEW * 1j, OLD, {}, "Complex data not supported: new is of complex128"),
+    ],
+)
+def test_bad_input_is_told_in_a_sentence(new: Any, old: Any, how: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        fit(new, old, **how)
