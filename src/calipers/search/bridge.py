@@ -14,12 +14,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from calipers.arrays import FloatArray, IndexArray, refuse_kinds
+from calipers.inputs import fresh_fit
 from calipers.search.bridge_maps import Candidate, Moments, solve
 from calipers.search.bridge_report import BridgeReport, CandidateScore, Share
 from calipers.search.nearest import nearest_documents
 from calipers.search.query_map import QueryMap
 from calipers.threads import single_threaded_blas
-from calipers.validation import fresh_fit
 
 ALPHAS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4)
 """Strengths of ridge regression that are tried, in units of the mean eigenvalue."""
