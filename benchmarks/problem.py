@@ -71,6 +71,7 @@ def paper_problem(
         start=1.0,
         batch_size=size,
         rule="triplet",
+        draws=100,
         rng=np.random.default_rng([seed, 0]),
     )
     return Problem(X, triplets, method, batch_size=size, largest=largest, seed=seed)

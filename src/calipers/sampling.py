@@ -57,12 +57,12 @@ def largest_norm(
     start: float,
     batch_size: int,
     rule: NormRule,
+    draws: int,
     rng: np.random.Generator,
-    n_samples: int = 100,
 ) -> float:
     """Estimate W, the largest norm of a batch gradient, at the first iterate ``start * I``.
 
-    The paper only says that W "is estimated by sampling". ``rule`` says how:
+    The paper only says that W "is estimated by sampling". ``rule`` says how, from so many draws:
 
     - ``"triplet"``: the largest ``slope * norm`` of the sampled triplets, which bounds the
       gradient of any batch made of them;
@@ -74,7 +74,7 @@ def largest_norm(
         return 0.0
     size = batch_size if rule == "batch" else 1
     n_batches = max(1, len(triplets) // size)
-    picked = rng.integers(n_batches, size=n_samples)
+    picked = rng.integers(n_batches, size=draws)
     largest = 0.0
     for batch in (triplets[size * p : size * (p + 1)] for p in picked):
         anchors, positives, negatives = (X[indices].astype(np.float64) for indices in batch.T)

@@ -23,7 +23,7 @@ from calipers.sampling import (
     gradient_norm,
     outer_norms,
 )
-from calipers.schedules import Constant, Shrinking
+from calipers.schedules import Constant, FrankWolfeSteps, Shrinking
 from calipers.steps import ProjectionWithSlack, TowardsTarget
 
 MARGINS = np.concatenate([[-1e308, -1e6, 0.0, 1.0, 1e6, 1e308], np.linspace(-300.0, 300.0, 601)])
@@ -36,10 +36,11 @@ PARTS = [
     ByRunningNorm(0.25),
     Constant(0.1),
     Shrinking(1e-3),
+    FrankWolfeSteps(),
     EveryUpdate(),
     Periodic(7),
     AtEnd(0.02, 3.0),
-    FrankWolfe(9.0),
+    FrankWolfe(9.0, 2.0, 0.5),
     TowardsTarget(1.0, 4.0, 0.5),
 ]
 
@@ -99,7 +100,8 @@ def test_hinge(threshold: float) -> None:
 def test_schedules() -> None:
     assert (Constant(0.3).rate(5), Constant(0.3).kept(5)) == (0.3, 1.0)
     assert (Shrinking(0.5).rate(4), Shrinking(0.5).kept(4)) == (0.5, 0.75)
-    assert Shrinking(0.5).kept(1) == 0.0
+    assert Shrinking(0.5).kept(1) == FrankWolfeSteps().kept(1) == 0.0
+    assert (FrankWolfeSteps().rate(4), FrankWolfeSteps().kept(4)) == (0.5, 0.5)
 
 
 def chance(policy: Policy, batch: Any, uniform: float) -> float:

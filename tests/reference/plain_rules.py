@@ -52,38 +52,42 @@ def plain_once(
     eta: float,
     L: float,
     R: float,
-    damping: float,
+    gamma: float,
 ) -> tuple[FloatArray, FloatArray]:
-    """The last iterate and the mean of all before it, neither projected yet."""
+    """Mahdavi et al.: the last iterate and the mean of all before it, neither projected yet."""
     M = np.eye(X.shape[1])
     total, dual = np.zeros_like(M), 0.0
     n = len(triplets) // batch_size
     for t in range(n):
         total += M
-        step = eta * _mean_gradient(M, X, triplets[t * batch_size : (t + 1) * batch_size], L)
+        gradient = _mean_gradient(M, X, triplets[t * batch_size : (t + 1) * batch_size], L)
         values, vectors = np.linalg.eigh(M)
-        missing = max(0.0, -values[0]) if values[0] < -1e-13 * np.linalg.norm(M) else 0.0
-        if missing > 0.0:
-            step = step - eta * dual * np.outer(vectors[:, 0], vectors[:, 0])
-        dual = max(0.0, (1.0 - damping) * dual + eta * missing)
-        M = M - step
+        g, of_g = -values[0], -np.outer(vectors[:, 0], vectors[:, 0])
+        M = M - eta * (gradient + dual * of_g)
         M = M / max(float(np.linalg.norm(M)) / R, 1.0)
+        dual = max(0.0, (1.0 - gamma * eta) * dual + eta * g)
     return M, total / n
 
 
 def plain_never(
-    X: FloatArray, triplets: IndexArray, *, batch_size: int, L: float, trace: float
+    X: FloatArray,
+    triplets: IndexArray,
+    *,
+    batch_size: int,
+    L: float,
+    trace: float,
+    lipschitz: float,
 ) -> tuple[FloatArray, FloatArray]:
-    """The last iterate and the mean of all before it."""
-    M = np.eye(X.shape[1])
+    """Hazan and Kale: the last iterate and the mean of all before it."""
+    first = M = np.eye(X.shape[1])
     total, gradients = np.zeros_like(M), np.zeros_like(M)
     n = len(triplets) // batch_size
     for t in range(1, n + 1):
         total += M
         gradients += _mean_gradient(M, X, triplets[(t - 1) * batch_size : t * batch_size], L)
-        values, vectors = np.linalg.eigh(gradients)
-        share = 1.0 / np.sqrt(1.0 + t)
-        M = (1.0 - share) * M
-        if values[0] < 0.0:
-            M = M + share * trace * np.outer(vectors[:, 0], vectors[:, 0])
+        sigma = lipschitz / (np.sqrt(2.0) * trace) * t**-0.25
+        values, vectors = np.linalg.eigh(gradients / t + 2.0 * sigma * (M - first))
+        q = vectors[:, 0]
+        lowest = trace * np.outer(q, q) if values[0] < 0.0 else np.zeros_like(M)
+        M = (1.0 - t**-0.5) * M + t**-0.5 * lowest
     return M, total / n

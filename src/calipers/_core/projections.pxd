@@ -18,8 +18,8 @@ cdef class Periodic(Rule):
 
 
 cdef class AtEnd(Rule):
-    cdef readonly double damping, unit
+    cdef readonly double gamma, unit
 
 
 cdef class FrankWolfe(Rule):
-    cdef readonly double trace
+    cdef readonly double trace, lipschitz, unit

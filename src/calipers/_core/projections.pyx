@@ -4,7 +4,7 @@
 there the whole change of M; it returns how many directions that has.
 """
 
-from libc.math cimport INFINITY, fmax, fmin, sqrt
+from libc.math cimport INFINITY, fabs, fmax, fmin, sqrt
 from libc.string cimport memcpy, memset
 
 from .algebra cimport add_outer_products
@@ -175,25 +175,33 @@ cdef class Periodic(Rule):
 
 
 cdef class AtEnd(Rule):
-    r"""One projection, at the end (Mahdavi, Yang, Jin, Zhu and Yi 2012).
+    r"""One projection, at the end (Mahdavi, Yang, Jin, Zhu and Yi 2012, Algorithm 1).
 
-    Within the ball the run minimises loss + dual * g(M), with :math:`g(M) = -\lambda_{min}(M)`
-    the constraint: a step adds ``rate * dual * q q'`` for the lowest eigenvector q where its
-    value is negative, and ``dual = max(0, (1 - damping) dual + rate * g)``. An update costs
-    one eigenpair, O(d^2) a product. The mean of the iterates is projected when it is used.
+    With the constraint :math:`g(M) = -\lambda_{min}(M) \le 0`, whose gradient is
+    :math:`-q q'` for the lowest eigenvector q, every update takes, within the ball,
+
+    .. math::
+
+        M_{t+1} &= M_t - \eta (\nabla \ell(M_t) + \lambda_t \nabla g(M_t)) \\
+        \lambda_{t+1} &= \max(0, (1 - \gamma \eta) \lambda_t + \eta g(M_t))
+
+    from :math:`\lambda_1 = 0`. It costs one eigenpair, O(d^2) a product, and none as long as M is
+    positive definite and the dual variable 0, which then stays 0. The mean of the iterates is
+    projected when it is used. Their theorem ties :math:`\gamma` to short steps,
+    :math:`\gamma = 2 \eta`; here it is free.
 
     Parameters
     ----------
-    damping : float
-        Share of the dual that a step forgets.
+    gamma : float
+        Weight of the ridge on the dual variable.
     unit : float
-        Size of the first iterate; the dual grows by rate * g / unit^4.
+        Size of the first iterate: :math:`\eta` and g are those of a problem that starts at I.
     """
 
-    parameters = ("damping", "unit")
+    parameters = ("gamma", "unit")
 
-    def __init__(self, double damping=0.01, double unit=1.0):
-        self.damping, self.unit = damping, unit
+    def __init__(self, double gamma=0.01, double unit=1.0):
+        self.gamma, self.unit = gamma, unit
 
     def memory_shape(self, Py_ssize_t d):
         return 1, d
@@ -204,48 +212,65 @@ cdef class AtEnd(Rule):
     cdef Py_ssize_t update(self, State state, Schedule schedule, Workspace work,
                            Py_ssize_t rank) except -1 nogil:
         cdef Py_ssize_t d = state.d
-        cdef double *lowest = state.kept
-        cdef double removed, rate = schedule.rate_of(state.seen), missing
-        if state.lowest < 0.0 and state.dual > 0.0:
-            memcpy(work.vectors + rank * d, lowest, d * sizeof(double))
+        cdef double *q = state.kept
+        cdef double removed, rate = schedule.rate_of(state.seen)
+        cdef double eta = rate / self.unit / self.unit
+        if state.dual > 0.0:
+            memcpy(work.vectors + rank * d, q, d * sizeof(double))
             cal_scale(work.vectors + rank * d, sqrt(rate * state.dual / state.scale), d)
             work.signs[rank] = 1.0
             rank += 1
-        missing = -state.scale * state.lowest
-        missing = rate / (self.unit * self.unit) * (missing / self.unit)  # unit^4 may vanish
-        state.dual = (1.0 - self.damping) * state.dual + missing / self.unit
+        # the dual variable is kept divided by the unit
+        state.dual = fmax(0.0, (1.0 - self.gamma * eta) * state.dual
+                          - eta * (state.scale * state.lowest / self.unit) / self.unit)
         subtracted(work, rank, &removed)
         change(state, work, rank)
         state.rank += rank
         state.floor -= removed
-        if state.floor < 0.0 and not stays_positive(state, work, removed):
-            cal_add(work.eigen.start, sqrt(fmax(0.0, -state.lowest)), lowest, d)
-            state.lowest = lowest_pair(state.m, -TINY * state.norm, state.norm, lowest,
-                                       work.eigen)
-            state.floor, state.steady = fmin(0.0, state.lowest), 0
-            state.projections += state.lowest < 0.0
-            state.negatives += state.lowest < 0.0
-        else:
-            state.lowest = 0.0
+        if state.dual == 0.0 and (state.floor >= 0.0 or stays_positive(state, work, removed)):
+            state.lowest = 0.0  # in truth above: the dual variable stays 0 all the same
+            return rank
+        cal_add(work.eigen.start, sqrt(fabs(state.lowest)), q, d)
+        state.lowest = lowest_pair(state.m, 2.0 * state.norm, state.norm, q, work.eigen)
+        state.floor, state.steady = fmin(0.0, state.lowest), 0
+        state.projections += state.lowest < 0.0
+        state.negatives += state.lowest < 0.0
         return rank
 
 
 cdef class FrankWolfe(Rule):
-    r"""Projection-free (Hazan and Kale 2012): online Frank-Wolfe steps.
+    r"""Projection-free: online Frank-Wolfe steps (Hazan and Kale 2012, Algorithm 1).
 
-    The domain is the positive semi-definite matrices of trace at most `trace`, so that the
-    step is one eigenvector: with q that of the lowest eigenvalue of the sum of all gradients
-    so far, :math:`M \leftarrow (1 - a) M + a\, trace\, q q'`, or without the last term where no
-    eigenvalue is negative, and :math:`a = 1 / \sqrt{1 + t}`. Every iterate is in the domain.
+    The domain is the positive semi-definite matrices of trace at most `trace`, so that a linear
+    function is least at one eigenvector. With the gradients :math:`G_s` met so far and
+
+    .. math::
+
+        F_t(M) = \frac1t \sum_{s \le t} \langle G_s, M \rangle + \sigma_t \|M - M_1\|_F^2,
+        \qquad \sigma_t = \frac{\text{lipschitz}}{\text{diameter}}\, t^{-1/4},
+
+    step t goes to :math:`(1 - t^{-1/2}) M_t + t^{-1/2} V_t` (:class:`~calipers.schedules.FrankWolfeSteps`),
+    where :math:`V_t` minimises :math:`\langle \nabla F_t(M_t), V \rangle` over the domain: it is
+    :math:`trace\; q q'` for the lowest eigenvector q of the gradient, or 0 where none is negative.
+    The diameter is :math:`\sqrt2` times the trace. Every iterate after the first is in the domain.
+
+    Parameters
+    ----------
+    trace : float
+        Bound of the trace.
+    lipschitz : float
+        Bound of the norm of a gradient.
+    unit : float
+        Size of the first iterate, :math:`M_1 = unit\; I`.
     """
 
-    parameters = ("trace",)
+    parameters = ("trace", "lipschitz", "unit")
 
-    def __init__(self, double trace):
-        self.trace = trace
+    def __init__(self, double trace, double lipschitz, double unit=1.0):
+        self.trace, self.lipschitz, self.unit = trace, lipschitz, unit
 
     def memory_shape(self, Py_ssize_t d):
-        return d + 1, d
+        return 2 * d + 1, d
 
     cdef bint needs_step(self) noexcept nogil:
         return False
@@ -255,16 +280,23 @@ cdef class FrankWolfe(Rule):
         cdef Py_ssize_t k, d = state.d
         cdef double *gradients = state.kept
         cdef double *q = gradients + d * d
-        cdef double into_gradient = -state.scale / schedule.rate_of(state.seen), norm, lowest
-        cdef double share = 1.0 / sqrt(1.0 + state.seen)
+        cdef double *of_f = q + d
+        cdef double share = schedule.rate_of(state.seen), t = state.seen, lowest
+        cdef double kept = schedule.kept_by(state.seen)
+        cdef double pull = 0.0, of_m = 0.0
+        if kept > 0.0:  # else the iterate is the first one, and has been forgotten
+            pull = sqrt(2.0) * self.lipschitz / self.trace * t ** -0.25  # 2 sigma
+            of_m = pull * state.scale / kept  # M has been shrunk already
         memcpy(work.eigen.start, q, d * sizeof(double))
         for k in range(rank):
             cal_add(work.eigen.start, 1.0, work.vectors + k * d, d)
-            work.signs[k] *= into_gradient
-        norm = sqrt(add_outer_products(gradients, d, work.vectors, work.signs, rank))
-        lowest = lowest_pair(gradients, 0.0, norm, q, work.eigen)
-        state.add_to_total()
-        state.scale *= 1.0 - share
+            work.signs[k] *= -state.scale / share  # from a step of M to the gradient
+        add_outer_products(gradients, d, work.vectors, work.signs, rank)
+        for k in range(d * d):
+            of_f[k] = gradients[k] / t + of_m * state.m[k]
+        for k in range(d):
+            of_f[k * d + k] -= pull * self.unit
+        lowest = lowest_pair(of_f, 0.0, sqrt(cal_dot(of_f, of_f, d * d)), q, work.eigen)
         rank = 0
         if lowest < 0.0:
             memcpy(work.vectors, q, d * sizeof(double))

@@ -12,3 +12,7 @@ cdef class Constant(Schedule):
 
 cdef class Shrinking(Schedule):
     cdef readonly double ridge
+
+
+cdef class FrankWolfeSteps(Schedule):
+    pass

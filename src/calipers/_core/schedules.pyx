@@ -1,5 +1,7 @@
 """Step sizes: iteration t (from 1) takes ``kept(t) * M - rate(t) * gradient``."""
 
+from libc.math cimport sqrt
+
 from .part cimport Part
 
 
@@ -49,3 +51,13 @@ cdef class Shrinking(Schedule):
 
     cdef double kept_by(self, double t) noexcept nogil:
         return 1.0 - 1.0 / t
+
+
+cdef class FrankWolfeSteps(Schedule):
+    """Steps of :class:`~calipers.projections.FrankWolfe`: rate 1 / sqrt(t), kept 1 - 1 / sqrt(t)."""
+
+    cdef double rate_of(self, double t) noexcept nogil:
+        return 1.0 / sqrt(t)
+
+    cdef double kept_by(self, double t) noexcept nogil:
+        return 1.0 - 1.0 / sqrt(t)

@@ -26,7 +26,7 @@ from calipers.fitting import FromLabels, FromTriplets
 from calipers.inputs import Given, dense_labeled, dense_samples, first_batch, restored_on_failure
 from calipers.metric import MahalanobisMixin
 from calipers.plan import Plan, plan_for_labels, plan_for_stream, plan_for_triplets
-from calipers.recipes import PAPER_METHODS, RECIPES, Recipe, recipe_of
+from calipers.recipes import READINGS, Recipe, recipe_of
 from calipers.rounds import Numbers, TripletRounds, random_streams
 from calipers.solvers.sgd import SGDSolver
 from calipers.stream import TripletStream
@@ -154,12 +154,12 @@ class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, M
 
     @classmethod
     def paper(cls, method: str, **settings: Any) -> Self:
-        """Return the paper's literal setting of one of its five methods.
+        """Return the paper's setting of one of its five methods.
 
         Parameters
         ----------
-        method : {"sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd"}
-            The algorithm.
+        method : {"sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd", "hr-sgd-sum", "ha-sgd-batch"}
+            The algorithm, or a second reading of one (:data:`calipers.recipes.READINGS`).
         **settings
             Parameters that replace the paper's.
 
@@ -168,8 +168,8 @@ class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, M
         >>> TripletSGD.paper("as-sgd", random_state=0).n_triplets
         100000
         """
-        validation.check_name("TripletSGD.paper", "method", method, PAPER_METHODS)
-        recipe = RECIPES[method](margin_unit="one")
+        validation.check_name("TripletSGD.paper", "method", method, tuple(READINGS))
+        recipe = READINGS[method]
         literal = {
             "method": recipe,
             "init": "identity",

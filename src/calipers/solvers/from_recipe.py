@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from calipers.sampling import (
     ByRunningNorm,
     BySlope,
     EveryBatch,
+    NormRule,
     Policy,
     largest_norm,
 )
@@ -45,45 +47,49 @@ def sgd_solver(
     loss = SmoothHinge(smoothness)
     clip_norm = recipe.clip * typical_squared**0.5 if recipe.clip else 0.0
     weight = recipe.max_importance_weight
+
+    def norm(rule: NormRule) -> float:
+        return largest_norm(
+            X,
+            triplets,
+            loss=loss,
+            start=unit,
+            batch_size=batch_size,
+            rule=rule,
+            draws=recipe.norm_draws,
+            rng=pick_rng,
+        )
+
+    adds_up = recipe.batch_reduce == "sum"
+    gradient_bound = 0.0
+    if recipe.projection == "frank-wolfe":
+        gradient_bound = norm("bound") * (batch_size if adds_up else 1)
     settings = Settings(
         loss=loss,
-        policy=_policy(recipe, X, triplets, loss, unit, batch_size, pick_rng),
+        policy=_policy(recipe, norm),
         batch_size=batch_size,
         all_pairs=all_pairs,
         learning_rate=learning_rate * unit**2,
         radius=radius * unit,
-        projection=recipe.projection_rule(unit=unit, radius=radius * unit),
+        projection=recipe.projection_rule(
+            unit=unit,
+            radius=radius * unit,
+            lipschitz=gradient_bound,
+        ),
         max_importance_weight=np.inf if weight is None else float(weight),
         clip_norm=clip_norm or np.inf,
-        sum_over_batch=recipe.batch_reduce == "sum",
+        sum_over_batch=adds_up,
         average=recipe.average,
     )
     d = X.shape[1]
     return SGDSolver(settings, d, accept_rng=accept_rng, pick_rng=pick_rng, init_scale=unit)
 
 
-def _policy(
-    recipe: Recipe,
-    X: npt.NDArray[Any],
-    triplets: IndexArray,
-    loss: SmoothHinge,
-    unit: float,
-    batch_size: int,
-    rng: np.random.Generator,
-) -> Policy:
+def _policy(recipe: Recipe, norm: Callable[[NormRule], float]) -> Policy:
     if recipe.sampling == "every":
         return EveryBatch()
     if recipe.sampling == "slope":
         return BySlope()
     if recipe.norm_bound == "running":
         return ByRunningNorm()
-    largest = largest_norm(
-        X,
-        triplets,
-        loss=loss,
-        start=unit,
-        batch_size=batch_size,
-        rule=recipe.norm_bound,
-        rng=rng,
-    )
-    return ByGradientNorm(largest)
+    return ByGradientNorm(norm(recipe.norm_bound))

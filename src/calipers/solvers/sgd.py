@@ -19,9 +19,9 @@ from calipers._core.state import State as CoreState
 from calipers._core.state import Workspace
 from calipers.arrays import FloatArray, IndexArray
 from calipers.losses import Loss, SmoothHinge
-from calipers.projections import EveryUpdate, Rule
+from calipers.projections import EveryUpdate, FrankWolfe, Rule
 from calipers.sampling import ByRunningNorm, BySlope, EveryBatch, Policy
-from calipers.schedules import Constant, Schedule, Shrinking
+from calipers.schedules import Constant, FrankWolfeSteps, Schedule, Shrinking
 from calipers.threads import parallel_map, single_threaded_blas
 
 BLOCK_BYTES = 8_000_000  # of differences gathered at a time
@@ -49,6 +49,8 @@ class Settings:
     @property
     def schedule(self) -> Schedule:
         """Lengths of the steps."""
+        if isinstance(self.projection, FrankWolfe):
+            return FrankWolfeSteps()
         return Shrinking(self.ridge) if self.ridge else Constant(self.learning_rate)
 
 
