@@ -1,8 +1,8 @@
 """Metrics of fewer dimensions than features: the factor is learned at the rank asked for.
 
 The full metric, cut to the directions in which the samples vary most under it, is good where many
-directions are kept. In few dimensions a factor that is learned for its rank is better, from the
-discriminant axes. Samples that are held out decide between the two.
+directions are kept. In few dimensions a factor that is learned for its rank is better: by NCA's
+loss in mini-batches, from the discriminant axes. Samples that are held out decide between the two.
 """
 
 from __future__ import annotations

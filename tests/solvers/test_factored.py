@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import softmax
 from scipy.stats import ortho_group
 
 from calipers.arrays import FloatArray, IndexArray
@@ -32,18 +32,9 @@ def by_definition(L: FloatArray, example: IndexArray) -> float:
     losses = []
     for a in range(10):
         others = [r for r in range(10, len(indices)) if indices[r] != indices[a]]
-        squared = [float(np.sum((L @ (X[indices[a]] - X[indices[r]])) ** 2)) for r in others]
-        soft = {
-            same: -logsumexp(
-                [
-                    -d
-                    for d, r in zip(squared, others, strict=True)
-                    if same == (classes[r] == classes[a])
-                ]
-            )
-            for same in (True, False)
-        }
-        losses.append(np.logaddexp(0.0, -(soft[False] - soft[True])))
+        squared = [np.sum((L @ (X[indices[a]] - X[indices[r]])) ** 2) for r in others]
+        same = [classes[r] == classes[a] for r in others]
+        losses.append(1.0 - softmax(-np.array(squared))[same].sum())
     return float(np.mean(losses))
 
 

@@ -7,7 +7,7 @@ sgd          the one loop of the paper's five methods and of SPML
 from_recipe  an SGD solver for a recipe, in the units of the samples
 logdet       pairs that move a positive definite matrix (LEGO, ITML)
 bilinear     passive-aggressive steps on a bilinear similarity (OASIS)
-factored     a factor of low rank, learned by a soft triplet loss
+factored     a factor of low rank, learned by NCA's loss in mini-batches
 large_margin LMNN's objective, exact at every L
 lbfgs        L-BFGS steps on that objective
 ============ ==================================================================

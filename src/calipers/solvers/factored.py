@@ -10,7 +10,7 @@ from calipers.solvers.sgd import Point, State, curve_array, points_of
 from calipers.solvers.soft_neighbors import (
     Loss,
     anchor_gradients,
-    log_likelihood,
+    expected_errors,
     squared_distances,
 )
 
@@ -49,7 +49,7 @@ class FactoredSolver:
         *,
         n_anchors: int,
         n_examples: int,
-        loss: Loss = log_likelihood,
+        loss: Loss = expected_errors,
         values: FloatArray | None = None,
     ) -> None:
         self.L = np.array(init, dtype=np.float64)

@@ -26,22 +26,6 @@ Loss: TypeAlias = Callable[
 _BLOCK_ELEMENTS = 2**19  # distances of a block of anchors to all samples: 4 MB
 
 
-def log_likelihood(
-    squared: FloatArray, anchors: npt.NDArray[Any], references: npt.NDArray[Any]
-) -> tuple[FloatArray, float]:
-    """``-log p_i``, with p_i the probability that the neighbour is of the anchor's class.
-
-    It is the paper's smooth hinge of the margin between the negatives and the positives that are
-    softly nearest. Anchors without a positive are left out.
-    """
-    is_same = anchors[:, None] == references
-    among_all, log_all = _softmax(squared)
-    among_same, log_same = _softmax(np.where(is_same, squared, np.inf))
-    counts = np.isfinite(log_same)
-    weights = np.where(counts[:, None], among_same - among_all, 0.0)
-    return weights, float(np.sum((log_all - log_same)[counts]))
-
-
 def expected_errors(
     squared: FloatArray, anchors: npt.NDArray[Any], references: npt.NDArray[Any]
 ) -> tuple[FloatArray, float]:
