@@ -5,8 +5,10 @@ The iterate is ``scale * M``: the ball and shrinking cost one multiplication, no
 
 import numpy as np
 
+from libc.math cimport sqrt
+
 from .eigen cimport EigenWorkspace
-from .kernels cimport cal_add, cal_scale
+from .kernels cimport cal_add, cal_dot, cal_scale
 
 _NUMBERS = (
     "scale",  # the iterate is scale * M
@@ -50,7 +52,8 @@ cdef class State:
         self.d = len(M)
         self.m, self.summed = &m[0, 0], &total[0, 0]
         self.kept = &kept[0, 0] if memory.size else NULL
-        self.scale, self.norm = scale, np.linalg.norm(M)
+        # NumPy's norm would wake a thread of BLAS, which then spins beside the loop
+        self.scale, self.norm = scale, sqrt(cal_dot(self.m, self.m, self.d * self.d))
         self.floor = floor
 
     @property
