@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -127,3 +129,42 @@ def test_nonsense_gets_a_sentence(asked: str, monkeypatch: pytest.MonkeyPatch) -
     assert str(caught.value) == (
         f"CALIPERS_NUM_THREADS must be a whole number of at least 1, got {asked!r}."
     )
+
+
+FORKS = """
+import os, signal, threading, time, warnings
+import numpy as np
+from threadpoolctl import threadpool_info, threadpool_limits
+from calipers import TripletSGD
+from calipers.threads import single_threaded_blas
+
+warnings.simplefilter("ignore")  # newer Pythons warn of every fork beside threads
+rng = np.random.default_rng(0)
+X, y = rng.normal(size=(300, 20)), rng.integers(3, size=300)
+fit = lambda: TripletSGD(n_triplets=300, n_rounds=1, random_state=0).fit(X, y).components_
+blas = lambda: {info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"}
+
+def fit_on() -> None:
+    while True:
+        fit()
+
+threadpool_limits(2, user_api="blas")
+expected = fit()
+threading.Thread(target=fit_on, daemon=True).start()
+for nth in range(20):
+    time.sleep(0.002 * nth)
+    with single_threaded_blas():
+        child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        same = np.array_equal(fit(), expected)
+        os._exit(0 if same and blas() == {2} else 1)
+    assert os.waitpid(child, 0)[1] == 0
+os._exit(0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_a_child_forked_while_another_thread_fits_neither_hangs_nor_keeps_its_limits() -> None:
+    done = subprocess.run([sys.executable, "-c", FORKS], capture_output=True, timeout=300)
+    assert done.returncode == 0, done.stderr.decode()

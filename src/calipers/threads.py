@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, lru_cache
-from threading import Lock
+from threading import RLock, get_ident
 from typing import Any, NamedTuple, TypeVar
 
 from threadpoolctl import OpenBLASController, ThreadpoolController
@@ -22,8 +22,8 @@ from threadpoolctl import OpenBLASController, ThreadpoolController
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_lock = Lock()
-_users = 0
+_lock = RLock()
+_users: list[int] = []  # threads that hold BLAS to one thread, each as often as it has asked
 _limits: Any = None
 
 
@@ -41,22 +41,41 @@ def single_threaded_blas() -> Iterator[None]:
 
 @contextmanager
 def _held_for_all() -> Iterator[None]:
-    global _users, _limits
+    global _limits
+    user = get_ident()
     with _lock:
-        if _users == 0:
+        if not _users:
             _let_any_thread_set_limits()
             _limits = _libraries(len(sys.modules)).shared.limit(limits=1)
-        _users += 1
+        _users.append(user)
     try:
         yield
     finally:
         with _lock:
-            _users -= 1
-            if _users == 0:
-                _let_any_thread_set_limits()
-                _limits.restore_original_limits()
-                _let_any_thread_set_limits()
-                _limits = None
+            _users.remove(user)
+            _restore_if_unused()
+
+
+def _restore_if_unused() -> None:
+    global _limits
+    if not _users and _limits is not None:
+        _let_any_thread_set_limits()
+        _limits.restore_original_limits()
+        _let_any_thread_set_limits()
+        _limits = None
+
+
+def _keep_own_users() -> None:
+    """In a forked child, where only the thread that forked goes on."""
+    _users[:] = [user for user in _users if user == get_ident()]
+    _restore_if_unused()
+    _lock.release()
+
+
+if hasattr(os, "register_at_fork"):  # no fork while another thread changes the limits
+    os.register_at_fork(
+        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_keep_own_users
+    )
 
 
 class _Libraries(NamedTuple):

@@ -7,7 +7,6 @@ depends on the triplets and the two random streams only, not on the portions.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -133,7 +132,25 @@ class SGDSolver:
         self.core_state = CoreState(np.eye(n_features), init_scale, memory, floor=1.0)
         self.n_iterations = 0
         self.curve: list[Point] = []
-        self._gap, self._rank = 1.0, 2.0 * (settings.batch_size // settings.all_pairs) + 1.0
+        rows = settings.batch_size // settings.all_pairs
+        self._gap, self._rank = 1.0, 2.0 * rows + 1.0
+        self._method = Method(
+            settings.loss,
+            settings.policy,
+            settings.schedule,
+            settings.projection,
+            radius=settings.radius,
+            max_importance_weight=settings.max_importance_weight,
+            clip_norm=settings.clip_norm,
+            share=1.0 if settings.sum_over_batch else 1.0 / settings.batch_size,
+        )
+        self._workspace = Workspace(
+            n_features,
+            batch_size=settings.batch_size,
+            rows=rows,
+            negatives=settings.projection.max_negatives(rows, n_features),
+            max_rows=self._max_rows,
+        )
 
     def advance(self, X: FloatArray, triplets: IndexArray) -> npt.NDArray[np.bool_]:
         """Run through whole batches of triplets; returns which batches led to an update."""
@@ -303,29 +320,3 @@ class SGDSolver:
     def _max_rows(self) -> int:
         by_memory = BLOCK_BYTES // (16 * len(self.core_state.M))
         return max(self.settings.batch_size, min(4096, by_memory))
-
-    @cached_property
-    def _method(self) -> Method:
-        settings = self.settings
-        return Method(
-            settings.loss,
-            settings.policy,
-            settings.schedule,
-            settings.projection,
-            radius=settings.radius,
-            max_importance_weight=settings.max_importance_weight,
-            clip_norm=settings.clip_norm,
-            share=1.0 if settings.sum_over_batch else 1.0 / settings.batch_size,
-        )
-
-    @cached_property
-    def _workspace(self) -> Workspace:
-        d, b = len(self.core_state.M), self.settings.batch_size
-        rows = b // self.settings.all_pairs
-        return Workspace(
-            d,
-            batch_size=b,
-            rows=rows,
-            negatives=self.settings.projection.max_negatives(rows, d),
-            max_rows=self._max_rows,
-        )
