@@ -14,6 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil, inf, log, log2, sqrt
 
+from calipers.solvers.sgd import SGDSolver
+
 
 @dataclass(frozen=True)
 class Theory:
@@ -47,6 +49,22 @@ class Theory:
     summed_loss: float
     summed_slope: float
     delta: float = 0.01
+
+    @classmethod
+    def of(cls, solver: SGDSolver, smoothness: float, n_features: int) -> Theory:
+        """What they say about a solver's run."""
+        settings = solver.settings
+        return cls(
+            n_triplets=solver.n_iterations * settings.batch_size,
+            batch_size=settings.batch_size,
+            n_updates=solver.n_updates,
+            learning_rate=settings.learning_rate,
+            smoothness=smoothness,
+            radius=settings.radius,
+            init_scale=solver.init_scale,
+            n_features=n_features,
+            **solver.sums,
+        )
 
     @property
     def contraction(self) -> float:

@@ -127,6 +127,16 @@ def _on_repeated(X: npt.NDArray[Any]) -> list[str]:
     ]
 
 
+def refuse_parameters(estimator: Any, where: str, **reasons: str) -> None:
+    """Raise for a parameter that is set although it has no meaning here."""
+    for name, reason in reasons.items():
+        value = getattr(estimator, name)
+        if value is not None:
+            raise ValueError(
+                f"{name}={value!r} has no meaning for {where}, which {reason}: leave {name} out."
+            )
+
+
 def check_init(owner: str, init: object, n_features: int, *, has_labels: bool) -> None:
     """Raise if ``init`` is no initial metric, or needs labels that are not there."""
     if isinstance(init, str):

@@ -69,12 +69,8 @@ class LMNN(FromLabels, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[
         Time to find the targets, and to learn from them.
     notes_ : list of str
         Remarks about the data that explain the metric but need no warning.
-    classes_ : ndarray of shape (n_classes,)
-        Labels seen by `fit`.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if X had string column names.
+    classes_, n_features_in_, feature_names_in_
+        As in scikit-learn.
 
     Notes
     -----

@@ -32,10 +32,8 @@ class Scaled(FromSamples, MahalanobisMixin):
         A diagonal, or principal axes of the scaled features.
     n_updates_ : int
         0: nothing is learned by steps.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if X had string column names.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
 
     Examples
     --------

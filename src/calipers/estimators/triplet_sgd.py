@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
+from dataclasses import replace
 from numbers import Integral
 from time import perf_counter
 from typing import Any, ClassVar, Self
@@ -121,7 +122,7 @@ class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, M
         "random_state": ["random_state"],
     }
     _stream: TripletStream | None = None
-    _theory_facts: dict[str, Any] | None = None
+    _theory: Theory | None = None
 
     def __init__(
         self,
@@ -254,19 +255,23 @@ class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, M
                 "The theorems are about solvers that project after every update, got a recipe with "
                 f"projection={projection!r}: fit with projection='every'."
             )
-        if self._theory_facts is None:
+        if self._theory is None:
             raise ValueError(
                 "The theorems are about full metrics, and a factor was learned for "
                 f"n_components={self.n_components}: leave n_components out."
             )
-        return Theory(**self._theory_facts, delta=delta)
+        return replace(self._theory, delta=delta)
 
     def _check(self, given: Given) -> Recipe:
         """Raise for settings that make no sense together or for these samples."""
         recipe = recipe_of(self.method)
         if given.triplets is not None:
-            self._refuse("fit_triplets", n_neighbors="searches no neighbours")
-            self._refuse("fit_triplets", max_samples="learns from all triplets")
+            validation.refuse_parameters(
+                self,
+                "fit_triplets",
+                n_neighbors="searches no neighbours",
+                max_samples="learns from all triplets",
+            )
         owner, d = type(self).__name__, given.samples.shape[1]
         if not recipe.batched and self.batch_size not in (None, 1):
             raise ValueError(
@@ -278,15 +283,6 @@ class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, M
         n_rows = d if isinstance(self.init, str) else min(d, len(self.init))
         validation.check_components(owner, self.n_components, n_rows)
         return recipe
-
-    def _refuse(self, where: str, **reasons: str) -> None:
-        """Raise for a parameter that has no meaning here."""
-        for name, reason in reasons.items():
-            if getattr(self, name) is not None:
-                raise ValueError(
-                    f"{name}={getattr(self, name)!r} has no meaning for {where}, which {reason}: "
-                    f"leave {name} out."
-                )
 
     def _learn(self, given: Given) -> None:
         """Run the rounds of a plan and keep what they have learned."""
@@ -351,13 +347,16 @@ class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, M
         self._stream = stream
 
     def _new_stream(self, X: npt.NDArray[Any], labels: npt.NDArray[Any] | None) -> TripletStream:
-        where = "partial_fit" if labels is not None else "partial_fit_triplets"
-        self._refuse(where, n_triplets="takes every new sample as an anchor")
-        self._refuse(where, max_samples="learns from every batch")
+        reasons = {
+            "n_triplets": "takes every new sample as an anchor",
+            "max_samples": "learns from every batch",
+        }
         if self.n_rounds != 1:
-            self._refuse(where, n_rounds="goes through every batch once")
+            reasons["n_rounds"] = "goes through every batch once"
         if labels is None:
-            self._refuse(where, n_neighbors="searches no neighbours")
+            reasons["n_neighbors"] = "searches no neighbours"
+        where = "partial_fit_triplets" if labels is None else "partial_fit"
+        validation.refuse_parameters(self, where, **reasons)
         given = first_batch(X, labels)
         recipe = self._check(given)
         self.notes_ = []
@@ -397,17 +396,5 @@ class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, M
             setattr(self, name, value)
         self.n_projections_ = history.total("n_projections")
         self.triplet_curve_ = history.example_curve()
-        if solver is None:
-            return
-        settings = solver.settings
-        self._theory_facts = {
-            "n_triplets": solver.n_iterations * settings.batch_size,
-            "batch_size": settings.batch_size,
-            "n_updates": solver.n_updates,
-            "learning_rate": settings.learning_rate,
-            "smoothness": float(self.smoothness),
-            "radius": settings.radius,
-            "init_scale": solver.init_scale,
-            "n_features": self.n_features_in_,
-            **solver.sums,
-        }
+        if solver is not None:
+            self._theory = Theory.of(solver, float(self.smoothness), self.n_features_in_)

@@ -29,12 +29,8 @@ class WithinClass(FromLabels, MahalanobisMixin):
         L with M = L'L, rows by falling variance of the training samples.
     n_updates_ : int
         0: nothing is learned by steps.
-    classes_ : ndarray of shape (n_classes,)
-        Labels seen by `fit`.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if X had string column names.
+    classes_, n_features_in_, feature_names_in_
+        As in scikit-learn.
 
     Examples
     --------
