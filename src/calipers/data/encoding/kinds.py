@@ -1,0 +1,129 @@
+"""What a column holds: numbers, booleans, dates, categories, or nothing to learn from."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from calipers.arrays import missing_labels
+from calipers.data.encoding.texts import BOOLEANS, MISSING, date_format, number
+
+FEWEST_NUMBERED = 10
+"""Rows from which on 1, 2, 3, ... are taken for row numbers."""
+
+_ID_NAME = re.compile(r"(?:^|[\W_])(?i:id|uuid|guid|index)$|[a-z](?:Id|ID)$|^(?i:unnamed: 0)$")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a column holds.
+
+    Attributes
+    ----------
+    type : {"number", "boolean", "date", "category", ""}
+        Empty for a column that is left out.
+    format : str or None
+        Format of the dates, where they are texts.
+    reason : str
+        Why the column is left out.
+    """
+
+    type: str = ""
+    format: str | None = None
+    reason: str = ""
+
+
+def plain(values: Any) -> npt.NDArray[Any]:
+    """Return a column as float64 (NaN is missing), or as objects (None is missing).
+
+    Objects are texts, booleans or datetimes.
+
+    >>> plain(["a", " ", None, "NA"])
+    array(['a', None, None, None], dtype=object)
+    >>> plain([1, None, 2.5])
+    array([1. , nan, 2.5])
+    """
+    array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+    if array.dtype.kind in "iuf":
+        return array.astype(np.float64)
+    if array.dtype.kind == "M":
+        array = array.astype("datetime64[us]")
+    objects = array.astype(object)
+    missing = missing_labels(objects)
+    cells = [None if gone else _cell(v) for v, gone in zip(objects.tolist(), missing, strict=True)]
+    given = [cell for cell in cells if cell is not None]
+    if given and all(isinstance(cell, float) for cell in given):
+        return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
+    column = np.empty(len(cells), dtype=object)
+    column[:] = [str(cell) if isinstance(cell, float) else cell for cell in cells]
+    return column
+
+
+def _cell(value: Any) -> float | str | bool | datetime | None:
+    if isinstance(value, str):
+        stripped = value.strip()
+        return None if stripped.lower() in MISSING else stripped
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, Real | Decimal):
+        return float(value)
+    if isinstance(value, datetime):
+        return value
+    return datetime.combine(value, time()) if isinstance(value, date) else str(value)
+
+
+def kind_of(name: str, column: npt.NDArray[Any], *, decimal: str, drop_ids: bool) -> Kind:
+    """Say what a column of `plain` holds, and why it is left out if it is.
+
+    Texts are categories unless more than half of them are different.
+
+    >>> kind_of("n", plain([float(i) for i in range(20)]), decimal=".", drop_ids=True).reason
+    'row numbers'
+    >>> kind_of("size", plain(["S", "L", "S", "S"]), decimal=".", drop_ids=True)
+    Kind(type='category', format=None, reason='')
+    """
+    if column.dtype == np.float64:
+        return _number_kind(name, column, drop_ids=drop_ids)
+    cells = [cell for cell in column.tolist() if cell is not None]
+    if not cells:
+        return Kind(reason="empty")
+    distinct = list(dict.fromkeys(cells))
+    types = {type(cell) for cell in distinct}
+    if types == {bool}:
+        return Kind("boolean")
+    if all(issubclass(each, datetime) for each in types):
+        return Kind("date")
+    texts = [str(cell) for cell in distinct]
+    if all(number(text, decimal) is not None for text in texts):
+        numbers = dict(zip(distinct, (number(text, decimal) for text in texts), strict=True))
+        floats = np.array([np.nan if cell is None else numbers[cell] for cell in column.tolist()])
+        return _number_kind(name, floats.astype(np.float64), drop_ids=drop_ids)
+    if len(texts) > 1 and {text.lower() for text in texts} <= BOOLEANS.keys():
+        return Kind("boolean")
+    style = date_format(texts)
+    if style is not None:
+        return Kind("date", style)
+    if len(texts) > max(2, len(cells) / 2):
+        return Kind(reason=f"text with {len(texts)} different values in {len(cells)} rows")
+    return Kind("category")
+
+
+def _number_kind(name: str, numbers: npt.NDArray[Any], *, drop_ids: bool) -> Kind:
+    given = numbers[~np.isnan(numbers)]
+    if not len(given):
+        return Kind(reason="empty")
+    if not drop_ids or len(given) < max(len(numbers), FEWEST_NUMBERED):
+        return Kind("number")
+    if given[0] in (0.0, 1.0) and (np.diff(given) == 1.0).all():
+        return Kind(reason="row numbers")
+    whole = np.isfinite(given).all() and (given == np.rint(given)).all()
+    if _ID_NAME.search(name) and whole and len(np.unique(given)) == len(given):
+        return Kind(reason="an ID by its name, with a different number in each row")
+    return Kind("number")

@@ -1,0 +1,343 @@
+"""Columns of a table as features, by scikit-learn's parts; their JSON is what a file keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from itertools import groupby
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from calipers.arrays import FloatArray, refuse_masked
+from calipers.data.encoding.kinds import Kind, kind_of, plain
+from calipers.data.encoding.texts import BOOLEANS, days, days_of, decimal_sign, number
+
+_UNKNOWN = -1.0  # code of a category that is missing or was not seen
+
+
+class Columns:
+    """Named columns of equal length: as much of a data frame as `TableEncoder` needs.
+
+    Parameters
+    ----------
+    columns : mapping of str to ndarray
+        The columns by name.
+    """
+
+    def __init__(self, columns: Mapping[str, npt.NDArray[Any]]) -> None:
+        self._columns = dict(columns)
+        self.columns = list(self._columns)
+        self.shape = (len(next(iter(self._columns.values()))), len(self.columns))
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        return self._columns[name]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def take(self, rows: npt.NDArray[Any]) -> Columns:
+        """Return some of the rows."""
+        return Columns({name: column[rows] for name, column in self._columns.items()})
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Turn the columns of a table into features without a look at the labels.
+
+    - A column of numbers is a feature; texts such as ``"6,891"`` and ``"1.9 %"`` are numbers.
+      The mean fills missing values (:class:`sklearn.impute.SimpleImputer`).
+    - A column of texts is one feature of 0 and 1 per category
+      (:class:`sklearn.preprocessing.OneHotEncoder`); a category that is missing or was not seen is
+      0 in all of them.
+    - A column of booleans, or of "yes" and "no", is a feature of 0 and 1; the more frequent value
+      fills missing ones.
+    - A column of dates is a feature in days since 1970.
+    - A column without values, of row numbers or IDs, or of texts of which more than half differ is
+      left out; ``left_out_`` says why.
+
+    Parameters
+    ----------
+    decimal : {"auto", ".", ","}, default="auto"
+        Decimal sign of numbers in texts; "auto" is a comma if some text is a number only with one.
+    max_categories : int, default=50
+        Categories of a column at most; rarer ones count as not seen.
+    drop_ids : bool, default=True
+        Whether row numbers and IDs are left out.
+
+    Attributes
+    ----------
+    columns_ : list of dict
+        How each column that is used becomes features: ``name``, ``type``, ``fill``, ``categories``
+        and, for dates in texts, ``format``. A metric's file keeps this list.
+    left_out_ : dict of str to str
+        Names of columns that are left out, and why.
+    notes_ : list of str
+        Sentences about what was left out and filled.
+    transformer_ : ColumnTransformer
+        scikit-learn's parts, fitted.
+    decimal_ : str
+        The decimal sign that "auto" became.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if they had any.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"size": ["S", "L", "S", None], "price": ["1,200", "900", None, "3"]})
+    >>> encoder = TableEncoder().fit(table)
+    >>> encoder.transform(table).tolist()
+    [[0.0, 1.0, 1200.0], [1.0, 0.0, 900.0], [0.0, 1.0, 701.0], [0.0, 0.0, 3.0]]
+    >>> encoder.get_feature_names_out()
+    array(['size=L', 'size=S', 'price'], dtype=object)
+    """
+
+    def __init__(
+        self, *, decimal: str = "auto", max_categories: int = 50, drop_ids: bool = True
+    ) -> None:
+        self.decimal = decimal
+        self.max_categories = max_categories
+        self.drop_ids = drop_ids
+
+    def fit(self, X: Any, y: object = None) -> Self:
+        """Find out what each column holds.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_columns)
+            A table of pandas or polars, or an array.
+        y : Ignored
+            The labels have no influence.
+
+        Returns
+        -------
+        TableEncoder
+            Itself.
+        """
+        if self.decimal not in ("auto", ".", ","):
+            raise ValueError(
+                f"The 'decimal' parameter of TableEncoder must be 'auto', '.' or ',', "
+                f"got {self.decimal!r}."
+            )
+        if self.max_categories < 1:
+            raise ValueError(
+                "The 'max_categories' parameter of TableEncoder must be a whole number of at "
+                f"least 1, got {self.max_categories!r}."
+            )
+        table = self._columns_of(X, reset=True)
+        texts = (cell for column in table.values() for cell in _texts(column))
+        self.decimal_ = decimal_sign(texts) if self.decimal == "auto" else self.decimal
+        named = hasattr(self, "feature_names_in_")
+        kinds = {
+            name: kind_of(name, column, decimal=self.decimal_, drop_ids=self.drop_ids and named)
+            for name, column in table.items()
+        }
+        self.left_out_ = {name: kind.reason for name, kind in kinds.items() if not kind.type}
+        used = {name: kind for name, kind in kinds.items() if kind.type}
+        if not used:
+            found = ", ".join(f"{name!r} ({why})" for name, why in self.left_out_.items())
+            raise ValueError(f"X has no column to learn from, only {found}: give other columns.")
+        return self._fill(used, table)
+
+    def _fill(self, kinds: Mapping[str, Kind], table: Mapping[str, npt.NDArray[Any]]) -> Self:
+        """Learn fill values and categories of columns of known kinds."""
+        self.columns_, filled = [], {}
+        for name, kind in kinds.items():
+            entry, n_missing = self._entry(name, kind, table[name])
+            self.columns_.append(entry)
+            if n_missing and kind.type != "category":
+                filled[name] = n_missing
+        self.notes_ = []
+        if self.left_out_:
+            told = ", ".join(f"{name} ({why})" for name, why in self.left_out_.items())
+            self.notes_.append(f"Left out: {told}.")
+        if filled:
+            told = ", ".join(f"{name} ({n:,})" for name, n in filled.items())
+            self.notes_.append(f"Missing values filled with the column's mean: {told}.")
+        self.transformer_ = _rebuilt(self.columns_)
+        return self
+
+    def refit(self, X: Any) -> TableEncoder:
+        """Return an encoder with the same kinds of columns; means and categories are those of X."""
+        check_is_fitted(self)
+        other = TableEncoder(**self.get_params())
+        other.__dict__.update(
+            {name: value for name, value in vars(self).items() if name.endswith("_")}
+        )
+        kinds = {e["name"]: Kind(e["type"], e.get("format")) for e in self.columns_}
+        return other._fill(kinds, self._columns_of(X, reset=False))
+
+    def transform(self, X: Any) -> FloatArray:
+        """Return the features of each row.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_columns)
+            The same columns as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            Finite numbers.
+
+        Raises
+        ------
+        ValueError
+            A column holds something else than in `fit`.
+        """
+        check_is_fitted(self)
+        table = self._columns_of(X, reset=False)
+        codes = [self._codes(entry, table[entry["name"]]) for entry in self.columns_]
+        return np.asarray(self.transformer_.transform(np.column_stack(codes)), dtype=np.float64)
+
+    def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:
+        """Return the names of the features: the column's, with the category behind "="."""
+        check_is_fitted(self)
+        names = [
+            name
+            for entry in self.columns_
+            for name in (
+                [f"{entry['name']}={category}" for category in entry["categories"]]
+                if entry["type"] == "category"
+                else [entry["name"]]
+            )
+        ]
+        return np.array(names, dtype=object)
+
+    @classmethod
+    def from_columns(cls, columns: Sequence[Mapping[str, Any]], *, decimal: str = ".") -> Self:
+        """Rebuild a fitted encoder of what a file keeps, ``columns_``."""
+        encoder = cls()
+        encoder.columns_ = [dict(entry) for entry in columns]
+        encoder.left_out_, encoder.notes_, encoder.decimal_ = {}, [], decimal
+        encoder.n_features_in_ = len(encoder.columns_)
+        encoder.feature_names_in_ = np.array([e["name"] for e in encoder.columns_], dtype=object)
+        encoder.transformer_ = _rebuilt(encoder.columns_)
+        return encoder
+
+    def _columns_of(self, X: Any, *, reset: bool) -> dict[str, npt.NDArray[Any]]:
+        """Return the columns by name, each as `plain` has it."""
+        if issparse(X):
+            raise TypeError(
+                "TableEncoder needs a table or a dense array, got sparse data: pass X.toarray()."
+            )
+        refuse_masked(X, "X")
+        if isinstance(X, Columns):
+            if reset:
+                self.feature_names_in_ = np.array(X.columns, dtype=object)
+                self.n_features_in_ = len(X.columns)
+            return {name: plain(X[name]) for name in X.columns}
+        if not hasattr(X, "columns"):
+            X = check_array(X, dtype=None, ensure_all_finite=False)
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        if hasattr(X, "columns"):
+            return {str(name): plain(X[name]) for name in X.columns}
+        return {f"x{i}": plain(X[:, i]) for i in range(X.shape[1])}
+
+    def _entry(self, name: str, kind: Kind, column: npt.NDArray[Any]) -> tuple[dict[str, Any], int]:
+        """Return the JSON of a column, and how many of its values are missing."""
+        entry: dict[str, Any] = {
+            "name": name,
+            "type": kind.type,
+            "fill": None,
+            "categories": None,
+        }
+        if kind.format is not None:
+            entry["format"] = kind.format
+        if kind.type == "category":
+            texts, counts = np.unique(_texts(column), return_counts=True)
+            frequent = np.argsort(-counts, kind="stable")[: self.max_categories]
+            entry["categories"] = texts[np.sort(frequent)].tolist()
+            return entry, 0
+        codes = self._codes(entry, column)
+        strategy = "most_frequent" if kind.type == "boolean" else "mean"
+        fill = float(SimpleImputer(strategy=strategy).fit(codes[:, None]).statistics_[0])
+        entry["fill"] = bool(fill) if kind.type == "boolean" else fill
+        return entry, int(np.isnan(codes).sum())
+
+    def _codes(self, entry: Mapping[str, Any], column: npt.NDArray[Any]) -> FloatArray:
+        """Return a column as numbers: NaN is missing, a category is its position."""
+        if entry["type"] == "category":
+            known = {text: float(i) for i, text in enumerate(entry["categories"])}
+            cells = _as_texts(column)
+            return np.array([known.get(cell, _UNKNOWN) for cell in cells], dtype=np.float64)
+        if column.dtype == np.float64:
+            numbers = column
+        else:
+            distinct = {cell: self._code(cell, entry) for cell in {*column.tolist()} - {None}}
+            numbers = np.array([distinct.get(cell, np.nan) for cell in column], dtype=np.float64)
+            wrong = [
+                i for i, cell in enumerate(column) if cell is not None and distinct[cell] is None
+            ]
+            if wrong:
+                raise ValueError(
+                    f"The column {entry['name']!r} has {str(column[wrong[0]])[:40]!r} in row "
+                    f"{wrong[0] + 1}, where a {entry['type']} is needed: correct it, or leave the "
+                    "column out."
+                )
+        if np.isinf(numbers).any():
+            row = int(np.isinf(numbers).argmax()) + 1
+            raise ValueError(
+                f"Input X contains infinity: the column {entry['name']!r} has {numbers[row - 1]} "
+                f"in row {row}, where a finite number is needed."
+            )
+        return numbers
+
+    def _code(self, cell: Any, entry: Mapping[str, Any]) -> float | None:
+        """Return the number that a cell stands for, or None if it is not of the column's type."""
+        if isinstance(cell, bool):
+            return float(cell)
+        if entry["type"] == "date":
+            if isinstance(cell, datetime):
+                return days_of(cell)
+            return days(str(cell), entry.get("format") or "%Y-%m-%d")
+        text = str(cell)
+        if entry["type"] == "boolean":
+            return BOOLEANS.get(text.lower())
+        return number(text, self.decimal_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
+
+
+def _texts(column: npt.NDArray[Any]) -> list[str]:
+    """Return the cells of a column of objects that are not missing, as texts."""
+    return [] if column.dtype == np.float64 else [str(c) for c in column.tolist() if c is not None]
+
+
+def _as_texts(column: npt.NDArray[Any]) -> list[str]:
+    """Return every cell as a category's text: whole numbers without a point."""
+    if column.dtype == np.float64:
+        return [f"{value:g}" for value in column.tolist()]
+    return ["" if cell is None else str(cell) for cell in column.tolist()]
+
+
+def _rebuilt(columns: Sequence[Mapping[str, Any]]) -> ColumnTransformer:
+    """Return scikit-learn's parts for the numbers that `TableEncoder._codes` makes.
+
+    The mean of one row is that row, so that an imputer fitted to the fill values has them.
+    """
+    parts: list[tuple[str, Any, list[int]]] = []
+    places = enumerate(columns)
+    for is_category, run in groupby(places, key=lambda place: place[1]["type"] == "category"):
+        at, entries = zip(*run, strict=True)
+        if is_category:
+            known = [np.arange(len(e["categories"]), dtype=np.float64) for e in entries]
+            part: Any = OneHotEncoder(
+                categories=known, handle_unknown="ignore", sparse_output=False
+            )
+        else:
+            part = SimpleImputer()
+        parts.append((f"part{len(parts)}", part, list(at)))
+    row = [0.0 if entry["fill"] is None else float(entry["fill"]) for entry in columns]
+    return ColumnTransformer(parts, verbose_feature_names_out=False).fit(np.array([row]))
