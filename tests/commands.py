@@ -47,9 +47,10 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     run(*arguments, code=2)
     output = capsys.readouterr()
     assert output.out == ""
-    assert output.err.count("\n") == 1
-    assert output.err.startswith("calipers: ")
-    return output.err.removeprefix("calipers: ").strip()
+    told = output.err.removeprefix("Left out: note (the same text in each row).\n")
+    assert told.count("\n") == 1
+    assert told.startswith("calipers: ")
+    return told.removeprefix("calipers: ").strip()
 
 
 def quick_fit(*more: str) -> Any:

@@ -19,8 +19,9 @@ from sklearn.datasets import dump_svmlight_file
 
 from calipers import FileError, load
 from calipers.cli.main import main
-from calipers.data.tables import read, write
+from calipers.data.tables import write
 from metric_files import joined, parts, sealed
+from table_rows import samples_of
 
 # Metrics
 
@@ -261,7 +262,7 @@ FILES: dict[str, tuple[Callable[[Path], bytes], str | None]] = {
 def read_table(path: Path, label: str | None) -> str:
     """The sentence by which a file is refused, or "" for rows that are finite."""
     try:
-        data = read(path, label=label).choose(label=label)
+        data = samples_of(path, label=label)
     except FileError as error:
         return _one_line(error)
     assert np.isfinite(np.asarray(data.X, dtype=float)).all()

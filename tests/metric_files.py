@@ -61,10 +61,10 @@ def message(path: Path) -> str:
     return told
 
 
-def small_file(folder: Path) -> Path:
+def small_file(folder: Path, **changes: Any) -> Path:
     """The file of `small_contents`."""
     path = folder / "small.safetensors"
-    write(small_contents(), path)
+    write(small_contents(**changes), path)
     return path
 
 

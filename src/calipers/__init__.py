@@ -22,6 +22,7 @@ from calipers.version import __version__
 
 if TYPE_CHECKING:
     from calipers import recipes as recipes
+    from calipers.data.encoding import TableEncoder as TableEncoder
     from calipers.estimators import GMML as GMML
     from calipers.estimators import ITML as ITML
     from calipers.estimators import KISSME as KISSME
@@ -64,6 +65,7 @@ _HOME_OF = {
     "PairClassifier": "calipers.matching",
     "TripletClassifier": "calipers.matching",
     "Scaled": "calipers.estimators",
+    "TableEncoder": "calipers.data.encoding",
     "TripletSGD": "calipers.estimators",
     "WithinClass": "calipers.estimators",
     "load": "calipers.loading",
@@ -88,6 +90,7 @@ __all__ = [
     "QueryMap",
     "SavedMetric",
     "Scaled",
+    "TableEncoder",
     "TripletClassifier",
     "TripletSGD",
     "WithinClass",

@@ -197,6 +197,9 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         refuse_kinds(X, "X")
         with within_float64("X"):
             samples = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        return self._images(samples)
+
+    def _images(self, samples: npt.NDArray[Any]) -> FloatArray:
         images, beyond = images_of(samples, self.components_)
         if beyond is not None:
             raise ValueError(

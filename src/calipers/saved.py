@@ -10,6 +10,9 @@ import numpy.typing as npt
 from sklearn.utils.validation import validate_data
 
 from calipers.arrays import FloatArray
+from calipers.data.encoding import TableEncoder
+from calipers.data.encoding.kinds import plain
+from calipers.data.tables.columns import Columns
 from calipers.io import Contents
 from calipers.metric import MahalanobisMixin
 
@@ -86,6 +89,29 @@ class SavedMetric(MahalanobisMixin):
         """Check that X has the features of the metric; learn nothing."""
         validate_data(self, X, reset=False)
         return self
+
+    def transform(self, X: Any) -> Any:
+        """Map samples so that the Euclidean distance between images is the learned distance.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or a table
+            Samples; or a table with the columns that the metric was learned from (``encoder_``),
+            which become features first, by the same means and categories.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            The images.
+        """
+        names = [entry["name"] for entry in self.encoder_ or []]
+        columns = {str(name) for name in getattr(X, "columns", ())}
+        features = {*getattr(self, "feature_names_in_", ())}
+        is_encoded = features != {*names} and features <= columns
+        if self.encoder_ is None or is_encoded or not {*names} <= columns:
+            return super().transform(X)
+        table = Columns({name: plain(X[name]) for name in names})
+        return self._images(TableEncoder.from_columns(self.encoder_).transform(table))
 
     def pair_score(self, pairs: npt.ArrayLike) -> FloatArray:
         """Return the learned similarity within each pair, or minus the distance without one."""

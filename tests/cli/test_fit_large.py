@@ -48,8 +48,17 @@ def all_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
         ["both.npy", "--label", "-1"],
         ["both.npy", "--label", "5", "--standardize"],
         ["both.npy", "--label", "5", "--ignore", "2"],
-        ["iris.parquet", "--label", "species"],
-        ["iris.parquet", "--label", "species", "--ignore", "a", "--standardize"],
+        ["iris.parquet", "--label", "species", "--ignore", "note"],
+        [
+            "iris.parquet",
+            "--label",
+            "5",
+            "--ignore",
+            "note",
+            "--ignore",
+            "a",
+            "--standardize",
+        ],
     ],
 )
 def test_large_files_give_the_metric_of_small_ones(

@@ -10,6 +10,7 @@ import pytest
 
 from calipers import load
 from commands import FEATURES, FEW, SPECIES, X, Y, quick_fit, refused, run, write_csv
+from table_rows import samples_of
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".npy", ".npz", ".parquet"])
@@ -25,10 +26,8 @@ def test_transform(ending: str) -> None:
     if ending == ".npy":
         np.testing.assert_allclose(np.load("out.npy"), expected)
         return
-    from calipers.data import tables
-
     label = None if ending == ".npz" else "species"
-    data = tables.read(Path(f"out{ending}"), label=label).choose(label=label)
+    data = samples_of(Path(f"out{ending}"), label=label)
     np.testing.assert_allclose(data.X, expected)
     assert data.y is not None
     assert data.y.tolist() == SPECIES.tolist()
@@ -50,7 +49,7 @@ def test_transform_without_labels_or_names(
     written = np.loadtxt("out.csv", delimiter=",", skiprows=1)
     np.testing.assert_allclose(written, X @ metric.components_.T)
     np.save("X.npy", X[:, :3])
-    assert "has 3 columns of numbers, but the metric m was learned from 4" in refused(
+    assert "has 3 columns beside the label, but the metric m was learned from 4" in refused(
         capsys, "transform", "m", "X.npy", "-o", "new.csv"
     )
     assert not Path("new.csv").exists()

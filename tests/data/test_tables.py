@@ -6,6 +6,7 @@ import bz2
 import gzip
 import lzma
 import sys
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from calipers import FileError
 from calipers.data.tables import check_output, read, write
+from table_rows import samples_of
 
 CSV = "name,width,kind,height\nx,1.5,a,2\ny,2.5,b,3\nz,3.5,a,4\n"
 WIDTH_HEIGHT = [[1.5, 2.0], [2.5, 3.0], [3.5, 4.0]]
@@ -23,8 +25,7 @@ WIDTH_HEIGHT = [[1.5, 2.0], [2.5, 3.0], [3.5, 4.0]]
 def table_of(folder: Path, text: str | bytes, name: str = "data.csv", **how: Any) -> Any:
     path = folder / name
     path.write_bytes(text.encode() if isinstance(text, str) else text)
-    label = how.get("label")
-    return read(path, label=label).choose(**how)
+    return samples_of(path, **how)
 
 
 def refused(folder: Path, text: str | bytes, name: str = "data.csv", **how: Any) -> str:
@@ -42,7 +43,7 @@ def test_columns_of_numbers_are_found(tmp_path: Path) -> None:
     assert data.names == ["width", "height"]
     assert data.y.tolist() == ["a", "b", "a"]
     assert data.label == "kind"
-    assert data.left_out == ["name ('x' in row 1)"]
+    assert data.left_out == {"name": "text with 3 different values in 3 rows"}
 
 
 @pytest.mark.parametrize("label", ["3", "-2", "kind"])
@@ -69,7 +70,7 @@ def test_labels_that_are_written_differently_are_different(
         lines = [f"{label} 1:1" for label in labels]
         assert table_of(tmp_path, "\n".join(lines), "a.svm").y.tolist() == list(labels)
         np.savez(tmp_path / "a.npz", X=np.array([labels, (1, 2)]).T)
-        data = read(tmp_path / "a.npz").choose(label="1")
+        data = samples_of(tmp_path / "a.npz", label="1")
         assert data.X.dtype == np.float64
         assert data.y is not None
         assert data.y.tolist() == list(labels)
@@ -86,8 +87,8 @@ def test_labels_that_are_written_differently_are_different(
 
 
 def test_only_numbers_as_tables_write_them_are_features(tmp_path: Path) -> None:
-    data = table_of(tmp_path, "a,b,c\n1_234,\u0661,1e3\n5,6,7\n")
-    assert (data.names, data.X.tolist()) == (["c"], [[1000.0], [7.0]])
+    data = table_of(tmp_path, "a,b,c\n1_234,\u0661,1e3\n5,6,7\n7,8,9\n")
+    assert (data.names, data.X.tolist()) == (["c"], [[1000.0], [7.0], [9.0]])
 
 
 @pytest.mark.parametrize(
@@ -174,7 +175,7 @@ def test_many_rows_in_blocks(tmp_path: Path) -> None:
     lines[9000] = "1,oops,2,0"
     data = table_of(tmp_path, "a,b,c,y\n" + "\n".join(lines), label="y")
     assert data.names == ["a", "c"]
-    assert data.left_out == ["b ('oops' in row 9001)"]
+    assert data.left_out == {"b": "text with 10000 different values in 10000 rows"}
     lines[9000], lines[9500] = "1,2,2,0", "1,2,2,last"
     assert table_of(tmp_path, "a,b,c,y\n" + "\n".join(lines), label="y").y[9500] == "last"
 
@@ -188,9 +189,6 @@ def test_many_rows_in_blocks(tmp_path: Path) -> None:
         ("a,b\n1,2\n3\n", {}, "FILE has 1 cells in line 3 where the first row has 2"),
         ("a,b\n1,2,3\n", {}, "FILE has 3 cells in line 2 where the first row has 2"),
         ("a,b,a\n1,2,3\n", {}, "FILE has 2 columns named 'a': give each its own name."),
-        ("a,b\n1,2\n3,\n", {}, "FILE has no value in row 2 (line 3) in the column 'b'"),
-        ("a,b\n1,2\nNA,3\n", {}, "FILE has no value in row 2 (line 3) in the column 'a'"),
-        ("a,b\n1,2\ninf,3\n", {}, "FILE has the value 'inf' in row 2 (line 3) in the column 'a'"),
         (
             "a,y\n1,u\n2,\n",
             {"label": "y"},
@@ -201,23 +199,13 @@ def test_many_rows_in_blocks(tmp_path: Path) -> None:
             {"label": "y"},
             "no value in row 2 (line 3) in the column 'y' of labels",
         ),
-        ("a,y\nu,v\n", {"label": "y"}, "FILE has no column of numbers to learn from, only 'a'"),
-        (
-            "y\n1\n2\n",
-            {"label": "y"},
-            "FILE has no column of numbers to learn from, only the label",
-        ),
+        ("y\n1\n2\n", {"label": "y"}, "FILE has no column to learn from, only the label"),
         ("width,species\n1,a\n", {"label": "specis"}, "FILE has no column 'specis' (--label)"),
         ("width,species\n1,a\n", {"label": "specis"}, "did you mean 'species'?"),
         ("a,b\n1,2\n", {"label": "3"}, "a position from 1 to 2"),
         ("a,b\n1,2\n", {"label": "0"}, "a position from 1 to 2"),
         ("a,b\n1,2\n", {"ignore": ["c"]}, "FILE has no column 'c' (--ignore)"),
         ("a,b\n1,2\n", {"features": ["a", "z"]}, "no column 'z' (a feature of the metric)"),
-        (
-            "a,b\n1,x\n",
-            {"features": ["a", "b"]},
-            "FILE has 'x' in row 1 in the column 'b', of which",
-        ),
         (b"a,b\n1,\xff\n", {}, "FILE is not UTF-8 throughout (byte 0xff"),
         ("a,b\n1,2\n".encode("utf-16"), {}, "FILE is in UTF-16: save it again as UTF-8, or say"),
         ("a,b\n1," + "x" * 200_000, {}, "FILE is not a table of text (field larger than"),
@@ -231,7 +219,7 @@ def test_broken_tables(
 
 def test_empty_and_ignored_columns_are_left_out(tmp_path: Path) -> None:
     data = table_of(tmp_path, "id,a,\n1,5,\n2,6,\n", ignore=["id"])
-    assert (data.names, data.left_out) == (["a"], ["column 3 (empty)"])
+    assert (data.names, data.left_out) == (["a"], {"column 3": "empty"})
 
 
 def test_features_come_in_the_order_asked_for(tmp_path: Path) -> None:
@@ -301,13 +289,16 @@ def test_parquet(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     columns = {"width": [1.5, 2.5, 3.5], "kind": ["a", "b", "a"], "height": [2, 3, 4]}
     parquet.write_table(pa.table(columns), path)
-    data = read(path).choose(label="kind")
+    data = samples_of(path, label="kind")
     np.testing.assert_array_equal(data.X, WIDTH_HEIGHT)
-    assert data.y is not None
     assert data.y.tolist() == ["a", "b", "a"]
-    parquet.write_table(pa.table({"a": [1, None], "b": ["u", "v"]}), path)
-    with pytest.raises(FileError, match="has no value in row 2 in the column 'a'"):
-        read(path).choose()
+    first = date(2024, 1, 1)
+    when = [first, date(2024, 1, 3), None]
+    parquet.write_table(pa.table({"a": [1, None, 2], "b": ["u", None, "v"], "c": when}), path)
+    data = samples_of(path)
+    day = (first - date(1970, 1, 1)).days
+    assert data.X.tolist() == [[1, 1, 0, day], [1.5, 0, 0, day + 2], [2, 0, 1, day + 1]]
+    assert data.notes == ["Filled missing values with the mean of the column: a (1), c (1)."]
     path.write_bytes(b"PAR1 and nothing")
     with pytest.raises(FileError, match=r"^Cannot read .* as Parquet"):
         read(path)
@@ -341,7 +332,9 @@ def test_formats_by_ending_or_by_name(tmp_path: Path) -> None:
     (tmp_path / "data").write_text(CSV)
     with pytest.raises(FileError, match=r"names no format: end it in one of \.csv, .*--format"):
         read(tmp_path / "data")
-    np.testing.assert_array_equal(read(tmp_path / "data", kind="csv").choose().X, WIDTH_HEIGHT)
+    np.testing.assert_array_equal(
+        samples_of(tmp_path / "data", kind="csv", ignore=["kind"]).X, WIDTH_HEIGHT
+    )
     with pytest.raises(FileError, match="does not exist: give the name of a data file"):
         read(tmp_path / "none.csv")
     (tmp_path / "a.npy.gz").touch()
@@ -358,12 +351,11 @@ def test_what_is_written_is_read_again(ending: str, tmp_path: Path) -> None:
     check_output(path)
     write(path, X, ["u", "v"], y=y, label="kind")
     label = None if ending == ".npz" else "kind"
-    data = read(path, label=label).choose(label=label)
+    data = samples_of(path, label=label)
     np.testing.assert_array_equal(data.X, X)
-    assert data.y is not None
     assert data.y.tolist() == y.tolist()
     write(path, X, ["u", "v"])
-    np.testing.assert_array_equal(read(path).choose().X, X)
+    np.testing.assert_array_equal(samples_of(path).X, X)
 
 
 def test_outputs_are_checked_first(tmp_path: Path) -> None:

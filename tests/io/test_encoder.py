@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from calipers import FileError, load
@@ -28,7 +29,8 @@ COLUMNS = [
 
 def test_columns_of_every_type_come_back(tmp_path: Path) -> None:
     assert encoder_problem(COLUMNS) is None
-    write(small_contents(encoder=COLUMNS), tmp_path / "m")
+    nine = {"components": np.ones((1, 9)), "feature_scale": None, "similarity": None}
+    write(small_contents(encoder=COLUMNS, feature_names=None, arrays=nine), tmp_path / "m")
     assert load(tmp_path / "m").encoder_ == COLUMNS
 
 

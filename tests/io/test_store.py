@@ -119,7 +119,7 @@ def test_a_header_of_any_length_is_not_taken_for_another_format(tmp_path: Path) 
             "'offset' has shape (3,), not (2,)",
         ),
         ({"components": np.array([[np.nan, 1, 1]])}, "'components' has values that are not finite"),
-        ({"components": np.ones((1, 4))}, "it names 3 features, but has 4"),
+        ({"components": np.ones((1, 4))}, "its encoder makes 3 features, but it has 4"),
     ],
     ids=str,
 )

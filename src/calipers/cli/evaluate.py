@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from calipers.cli import learners
+from calipers.cli.encoded import read_labelled
 from calipers.cli.options import add_data, add_output, picture
 from calipers.cli.output import (
     check_picture,
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from rich.table import Table
 
+    from calipers.cli.encoded import Labelled
     from calipers.cli.options import Commands
-    from calipers.data.tables.table import Chosen
 
     Transform = Callable[[Any], Any]
 
@@ -93,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
     if options.output is not None:
         check_picture(options.output)
     learners.make(options)  # an option of no use is reported before the data are read
-    data = learners.read_labelled(options)
+    data = read_labelled(options)
     folds = _folds(data, options)
     result = _evaluate(folds, options)
     n_queries = sum(min(len(fold.y_test), MOST_QUERIES) for fold in folds)
@@ -181,14 +182,13 @@ def _selection(result: _Result) -> str:
     return f"Chosen: {', '.join(f'{name} in {n}' for name, n in often)} of {n_folds} folds."
 
 
-def _folds(data: Chosen, options: argparse.Namespace) -> list[_Fold]:
+def _folds(data: Labelled, options: argparse.Namespace) -> list[_Fold]:
     import numpy as np
 
     from calipers.evaluation.folds import stratified
     from calipers.io import FileError
 
-    X, y = np.asarray(data.X), data.y
-    assert y is not None
+    y = data.y
     classes, sizes = np.unique(y, return_counts=True)
     if len(classes) < 2:
         raise FileError(f"{options.data} has one class only: give labels of at least 2 classes.")
@@ -200,7 +200,8 @@ def _folds(data: Chosen, options: argparse.Namespace) -> list[_Fold]:
         )
     fold_of = stratified(y, options.folds, np.random.default_rng(options.seed))
     held_out = [fold_of == fold for fold in range(options.folds)]
-    return [_Fold(X[~test], y[~test], X[test], y[test]) for test in held_out]
+    parts = ((test, *data.split(test)) for test in held_out)
+    return [_Fold(known, y[~test], new, y[test]) for test, known, new in parts]
 
 
 def _as_given(fold: _Fold, *, standardize: bool) -> Transform:

@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from calipers.cli import learners
+from calipers.cli.encoded import read_labelled
 from calipers.cli.options import add_data, add_output, check_apart
 from calipers.cli.output import console, remark, say, write_json
 from calipers.cli.stopping import with_the_metric_so_far
@@ -15,8 +16,8 @@ from calipers.cli.stopping import with_the_metric_so_far
 STOPPED = 130  # exit code after Ctrl-C; the file holds the metric so far
 
 if TYPE_CHECKING:
+    from calipers.cli.encoded import Labelled
     from calipers.cli.options import Commands
-    from calipers.data.tables.table import Chosen
     from calipers.io import Contents
 
 
@@ -60,13 +61,18 @@ def run(options: argparse.Namespace) -> int:
     check_apart(options.output, data=options.data)
     estimator = learners.make(options)
     _set_checkpoint(estimator, options)
-    data = learners.read_labelled(options)
+    data = read_labelled(options)
     started = perf_counter()
     warned = _learn(estimator, data, options)
     seconds = perf_counter() - started
     if data.names is not None:
         estimator.feature_names_in_ = np.array(data.names, dtype=object)
-    contents = io.contents_of(estimator, feature_scale=column_std(data.X), label=data.label)
+    contents = io.contents_of(
+        estimator,
+        feature_scale=column_std(data.X),
+        label=data.label,
+        encoder=None if data.encoder is None else data.encoder.columns_,
+    )
     contents.facts["standardized"] = options.standardize
     io.write(contents, options.output)
     _report(options, _summary(options, data, contents, seconds, warned))
@@ -85,11 +91,10 @@ def _set_checkpoint(estimator: Any, options: argparse.Namespace) -> None:
     estimator.set_checkpoint(options.checkpoint)
 
 
-def _learn(estimator: Any, data: Chosen, options: argparse.Namespace) -> list[str]:
+def _learn(estimator: Any, data: Labelled, options: argparse.Namespace) -> list[str]:
     """Fit under a progress bar; Ctrl-C keeps the metric so far."""
     from calipers.paper.progress import meter
 
-    assert data.y is not None
     with (
         meter(1.0, console=console(stderr=True), show=not options.quiet) as bar,
         bar.step(f"learning, {options.learner}") as advance,
@@ -103,12 +108,15 @@ def _learn(estimator: Any, data: Chosen, options: argparse.Namespace) -> list[st
 
 
 def _summary(
-    options: argparse.Namespace, data: Chosen, contents: Contents, seconds: float, warned: list[str]
+    options: argparse.Namespace,
+    data: Labelled,
+    contents: Contents,
+    seconds: float,
+    warned: list[str],
 ) -> dict[str, Any]:
     """What the command reports, as plain values; what was selected comes first."""
     import numpy as np
 
-    assert data.y is not None
     facts = contents.facts
     n_components, n_features = contents.components.shape
     return {
@@ -126,7 +134,7 @@ def _summary(
         "mining_seconds": facts.get("mining_seconds_"),
         "solve_seconds": facts.get("solve_seconds_"),
         "left_out": data.left_out,
-        "notes": [*contents.notes, *warned],
+        "notes": [*data.notes, *contents.notes, *warned],
     }
 
 

@@ -7,14 +7,12 @@ import inspect
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from calipers.cli.options import at_least_two, count, read_table, seed
-from calipers.cli.output import remark
+from calipers.cli.options import at_least_two, count, seed
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from calipers.arrays import FloatArray
-    from calipers.data.tables.table import Chosen
 
 LEARNERS = {
     "cv": "MetricCV",
@@ -107,25 +105,6 @@ def make(options: argparse.Namespace) -> Any:
             hint = ": add --learner triplet-sgd" if option == "--method" else ""
             raise calipers.FileError(f"{option} is of no use to --learner {options.learner}{hint}.")
     return learner(**given)
-
-
-def read_labelled(options: argparse.Namespace) -> Chosen:
-    """Read samples and labels; say on stderr which columns are left out.
-
-    Raises
-    ------
-    FileError
-        The data cannot be read, or have no labels.
-    """
-    from calipers.io import FileError
-
-    table = read_table(options, options.label)
-    chosen = table.choose(label=options.label, ignore=options.ignore)
-    if chosen.y is None:
-        raise FileError(f"{options.data} is read without labels: name their column with --label.")
-    if chosen.left_out and not options.quiet:
-        remark(f"Left out, not numbers: {', '.join(chosen.left_out)}.")
-    return chosen
 
 
 def feature_units(X: npt.NDArray[Any], *, standardize: bool) -> FloatArray:

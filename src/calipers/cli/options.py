@@ -43,8 +43,14 @@ def add_data(command: argparse.ArgumentParser, *, label_needed: bool) -> None:
         help="a column that is no feature, such as an ID; may be repeated",
     )
     command.add_argument(
+        "--drop-ids",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="leave out columns of row numbers and IDs (default: yes)",
+    )
+    command.add_argument(
         "--format",
-        choices=("csv", "tsv", "parquet", "npy", "npz", "libsvm"),
+        choices=("csv", "tsv", "xlsx", "jsonl", "parquet", "npy", "npz", "libsvm"),
         help="format of the data (default: by the file's ending; CSV, TSV, LIBSVM also .gz, .bz2)",
     )
     command.add_argument(
@@ -56,7 +62,12 @@ def add_data(command: argparse.ArgumentParser, *, label_needed: bool) -> None:
     command.add_argument(
         "--header",
         choices=("yes", "no"),
-        help="whether the first row of CSV and TSV names the columns (default: by its cells)",
+        help="whether the first row of CSV, TSV, .xlsx names the columns (default: by its cells)",
+    )
+    command.add_argument(
+        "--decimal",
+        choices=(".", ","),
+        help="decimal sign of CSV and TSV (default: a comma where numbers need one)",
     )
 
 
@@ -73,6 +84,7 @@ def read_table(
         encoding=options.encoding,
         header=None if options.header is None else options.header == "yes",
         names=names,
+        decimal=options.decimal,
     )
     if table.remark and not options.quiet:
         remark(table.remark)

@@ -52,9 +52,9 @@ def run(options: argparse.Namespace) -> int:
     check_apart(options.output, data=options.data, metric=options.metric)
     metric = load_metric(options.metric)
     label = options.label if options.label is not None else metric.label_
-    table = read_table(options, label, getattr(metric, "feature_names_in_", None))
-    data = _chosen(options, metric, table)
-    images = _transformed(data.X, metric.components_, source=options.data)
+    table = read_table(options, label, _column_names(metric))
+    X, data = _samples(options, metric, table)
+    images = _transformed(X, metric.components_, source=options.data)
     names = metric.get_feature_names_out().tolist()
     tables.write(options.output, images, names, y=data.y, label=data.label or "label")
     if options.output.suffix.lower() == ".npy" and data.y is not None and not options.quiet:
@@ -67,23 +67,48 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _chosen(options: argparse.Namespace, metric: SavedMetric, table: Table) -> Chosen:
-    """Choose the metric's features, and the label if there is one."""
+def _column_names(metric: SavedMetric) -> list[str] | None:
+    """Return the names of the columns that the metric was learned from."""
+    if metric.encoder_ is not None:
+        return [entry["name"] for entry in metric.encoder_]
+    names = getattr(metric, "feature_names_in_", None)
+    return None if names is None else names.tolist()
+
+
+def _samples(
+    options: argparse.Namespace, metric: SavedMetric, table: Table
+) -> tuple[npt.NDArray[Any], Chosen]:
+    """Choose the metric's columns, and the label if there is one; encode the columns."""
+    from calipers.data.encoding import TableEncoder
+    from calipers.data.tables.columns import Columns
     from calipers.io import FileError
 
     label = options.label
     if label is None and metric.label_ is not None and table.has(metric.label_):
         label = metric.label_
-    names = getattr(metric, "feature_names_in_", None)
-    features = None if names is None else names.tolist()
-    data = table.choose(label=label, features=features, ignore=options.ignore)
-    if data.X.shape[1] != metric.n_features_in_:
+    names = _column_names(metric) or []
+    chosen = table.choose(label=label, features=names or None, ignore=options.ignore)
+    n_found, n_needed = chosen.X.shape[1], metric.n_features_in_
+    if isinstance(chosen.X, Columns) and metric.encoder_ is not None:
+        n_needed = len(metric.encoder_)
+        if not table.named and {*names} <= {*chosen.X.columns}:
+            n_found = n_needed  # by the numbers of the columns; the others are left out
+    if n_found != n_needed:
         raise FileError(
-            f"{options.data} has {data.X.shape[1]} columns of numbers, but the metric "
-            f"{options.metric} was learned from {metric.n_features_in_}: give the same columns, "
-            "and name those that are none of them with --label or --ignore."
+            f"{options.data} has {n_found} columns beside the label, but the metric "
+            f"{options.metric} was learned from {n_needed}: give the same columns, and name those "
+            "that are none of them with --label or --ignore."
         )
-    return data
+    if not isinstance(chosen.X, Columns):
+        return chosen.X, chosen
+    try:
+        if metric.encoder_ is None:
+            return chosen.X.numbers(), chosen
+        columns = chosen.X if {*names} <= {*chosen.X.columns} else chosen.X.renamed(names)
+        encoder = TableEncoder.from_columns(metric.encoder_)
+        return encoder.transform(columns.select(names)), chosen
+    except ValueError as wrong:
+        raise FileError(f"{options.data}: {wrong}") from wrong
 
 
 def _transformed(X: npt.NDArray[Any], components: FloatArray, *, source: str) -> FloatArray:

@@ -1,7 +1,8 @@
 """How the columns of a table became features, as JSON: one object per column.
 
 A column has a ``name``, a ``type``, a ``fill`` for missing values (or null), and the
-``categories`` of a column of categories in the order of their features (else null).
+``categories`` of a column of categories in the order of their features (else null). A column of
+dates that are texts has their ``format``, too.
 """
 
 from __future__ import annotations
@@ -34,8 +35,13 @@ def encoder_problem(columns: Any) -> str | None:
     return None
 
 
+def n_features_of(columns: list[dict[str, Any]]) -> int:
+    """Return the number of features that an encoder makes."""
+    return sum(len(column["categories"] or [0]) for column in columns)
+
+
 def _column_problem(number: int, column: Any) -> str | None:
-    if not isinstance(column, dict) or set(column) != _ENTRIES:
+    if not isinstance(column, dict) or set(column) - {"format"} != _ENTRIES:
         return f"column {number} of its encoder does not have {', '.join(sorted(_ENTRIES))}"
     if not is_text(column["name"]):
         return f"column {number} of its encoder has no name"
@@ -43,6 +49,8 @@ def _column_problem(number: int, column: Any) -> str | None:
     type_, fill, categories = column["type"], column["fill"], column["categories"]
     if type_ not in TYPES:
         return f"{which} is of type {str(type_)[:40]!r}, not {', '.join(TYPES[:-1])} or {TYPES[-1]}"
+    if "format" in column and (type_ != "date" or not is_text(column["format"])):
+        return f"{which} has a format that is none of dates"
     if type_ == "category":
         if not is_scalars(categories) or not categories or _has_doubles(categories):
             return f"{which} has no list of distinct categories"

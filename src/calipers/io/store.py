@@ -18,6 +18,7 @@ from calipers.io import container, header
 from calipers.io.atomic import atomic_write
 from calipers.io.container import Arrays, DamagedError, ForeignError
 from calipers.io.contents import Contents
+from calipers.io.encoder import n_features_of
 from calipers.io.errors import FileError, reason
 
 _METRIC_KEY = "calipers"  # of our header among the file's metadata
@@ -133,6 +134,10 @@ def _check_arrays(contents: Contents) -> None:
         expected["document_components"] = (k, *arrays["document_components"].shape[1:2])
     for name in expected.keys() & arrays.keys():
         _check_array(arrays, name, expected[name])
+    if contents.kind == "metric" and contents.encoder is not None:
+        n_encoded = n_features_of(contents.encoder)
+        if n_encoded != d:
+            raise DamagedError(f"its encoder makes {n_encoded} features, but it has {d}")
     names = contents.feature_names
     if names is not None and len(names) != d:
         raise DamagedError(f"it names {len(names)} features, but has {d}")

@@ -2,11 +2,11 @@
 
 Map of this package, in reading order:
 
-- `texts`: numbers, booleans and dates as people write them;
+- `texts`: booleans and dates as people write them;
 - `kinds`: what a column holds, and whether it is left out;
 - `table_encoder`: the transformer, made of scikit-learn's parts, and its JSON.
 """
 
-from calipers.data.encoding.table_encoder import Columns, TableEncoder
+from calipers.data.encoding.table_encoder import TableEncoder
 
-__all__ = ["Columns", "TableEncoder"]
+__all__ = ["TableEncoder"]

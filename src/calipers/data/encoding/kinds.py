@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import missing_labels
-from calipers.data.encoding.texts import BOOLEANS, MISSING, date_format, number
+from calipers.data.encoding.texts import BOOLEANS, date_format
+from calipers.data.tables.numbers import MISSING, as_number
 
 FEWEST_NUMBERED = 10
 """Rows from which on 1, 2, 3, ... are taken for row numbers."""
@@ -101,8 +102,8 @@ def kind_of(name: str, column: npt.NDArray[Any], *, decimal: str, drop_ids: bool
     if all(issubclass(each, datetime) for each in types):
         return Kind("date")
     texts = [str(cell) for cell in distinct]
-    if all(number(text, decimal) is not None for text in texts):
-        numbers = dict(zip(distinct, (number(text, decimal) for text in texts), strict=True))
+    if all(as_number(text, decimal) is not None for text in texts):
+        numbers = dict(zip(distinct, (as_number(text, decimal) for text in texts), strict=True))
         floats = np.array([np.nan if cell is None else numbers[cell] for cell in column.tolist()])
         return _number_kind(name, floats.astype(np.float64), drop_ids=drop_ids)
     if len(texts) > 1 and {text.lower() for text in texts} <= BOOLEANS.keys():
@@ -110,6 +111,8 @@ def kind_of(name: str, column: npt.NDArray[Any], *, decimal: str, drop_ids: bool
     style = date_format(texts)
     if style is not None:
         return Kind("date", style)
+    if len(texts) == 1 and len(cells) == len(column):
+        return Kind(reason="the same text in each row")
     if len(texts) > max(2, len(cells) / 2):
         return Kind(reason=f"text with {len(texts)} different values in {len(cells)} rows")
     return Kind("category")

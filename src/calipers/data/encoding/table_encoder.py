@@ -18,34 +18,11 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from calipers.arrays import FloatArray, refuse_masked
 from calipers.data.encoding.kinds import Kind, kind_of, plain
-from calipers.data.encoding.texts import BOOLEANS, days, days_of, decimal_sign, number
+from calipers.data.encoding.texts import BOOLEANS, days, days_of
+from calipers.data.tables.columns import Columns
+from calipers.data.tables.numbers import as_number, decimal_sign
 
 _UNKNOWN = -1.0  # code of a category that is missing or was not seen
-
-
-class Columns:
-    """Named columns of equal length: as much of a data frame as `TableEncoder` needs.
-
-    Parameters
-    ----------
-    columns : mapping of str to ndarray
-        The columns by name.
-    """
-
-    def __init__(self, columns: Mapping[str, npt.NDArray[Any]]) -> None:
-        self._columns = dict(columns)
-        self.columns = list(self._columns)
-        self.shape = (len(next(iter(self._columns.values()))), len(self.columns))
-
-    def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        return self._columns[name]
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def take(self, rows: npt.NDArray[Any]) -> Columns:
-        """Return some of the rows."""
-        return Columns({name: column[rows] for name, column in self._columns.items()})
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -161,7 +138,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.notes_.append(f"Left out: {told}.")
         if filled:
             told = ", ".join(f"{name} ({n:,})" for name, n in filled.items())
-            self.notes_.append(f"Missing values filled with the column's mean: {told}.")
+            self.notes_.append(f"Filled missing values with the mean of the column: {told}.")
         self.transformer_ = _rebuilt(self.columns_)
         return self
 
@@ -195,7 +172,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         table = self._columns_of(X, reset=False)
-        codes = [self._codes(entry, table[entry["name"]]) for entry in self.columns_]
+        decimal = self.decimal_
+        if decimal == "auto":  # of a file, which is not bound to one country
+            decimal = decimal_sign(cell for column in table.values() for cell in _texts(column))
+        codes = [_codes(entry, table[entry["name"]], decimal) for entry in self.columns_]
         return np.asarray(self.transformer_.transform(np.column_stack(codes)), dtype=np.float64)
 
     def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:
@@ -213,11 +193,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array(names, dtype=object)
 
     @classmethod
-    def from_columns(cls, columns: Sequence[Mapping[str, Any]], *, decimal: str = ".") -> Self:
+    def from_columns(cls, columns: Sequence[Mapping[str, Any]]) -> Self:
         """Rebuild a fitted encoder of what a file keeps, ``columns_``."""
         encoder = cls()
         encoder.columns_ = [dict(entry) for entry in columns]
-        encoder.left_out_, encoder.notes_, encoder.decimal_ = {}, [], decimal
+        encoder.left_out_, encoder.notes_, encoder.decimal_ = {}, [], "auto"
         encoder.n_features_in_ = len(encoder.columns_)
         encoder.feature_names_in_ = np.array([e["name"] for e in encoder.columns_], dtype=object)
         encoder.transformer_ = _rebuilt(encoder.columns_)
@@ -257,57 +237,58 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             frequent = np.argsort(-counts, kind="stable")[: self.max_categories]
             entry["categories"] = texts[np.sort(frequent)].tolist()
             return entry, 0
-        codes = self._codes(entry, column)
+        codes = _codes(entry, column, self.decimal_)
         strategy = "most_frequent" if kind.type == "boolean" else "mean"
         fill = float(SimpleImputer(strategy=strategy).fit(codes[:, None]).statistics_[0])
         entry["fill"] = bool(fill) if kind.type == "boolean" else fill
         return entry, int(np.isnan(codes).sum())
 
-    def _codes(self, entry: Mapping[str, Any], column: npt.NDArray[Any]) -> FloatArray:
-        """Return a column as numbers: NaN is missing, a category is its position."""
-        if entry["type"] == "category":
-            known = {text: float(i) for i, text in enumerate(entry["categories"])}
-            cells = _as_texts(column)
-            return np.array([known.get(cell, _UNKNOWN) for cell in cells], dtype=np.float64)
-        if column.dtype == np.float64:
-            numbers = column
-        else:
-            distinct = {cell: self._code(cell, entry) for cell in {*column.tolist()} - {None}}
-            numbers = np.array([distinct.get(cell, np.nan) for cell in column], dtype=np.float64)
-            wrong = [
-                i for i, cell in enumerate(column) if cell is not None and distinct[cell] is None
-            ]
-            if wrong:
-                raise ValueError(
-                    f"The column {entry['name']!r} has {str(column[wrong[0]])[:40]!r} in row "
-                    f"{wrong[0] + 1}, where a {entry['type']} is needed: correct it, or leave the "
-                    "column out."
-                )
-        if np.isinf(numbers).any():
-            row = int(np.isinf(numbers).argmax()) + 1
-            raise ValueError(
-                f"Input X contains infinity: the column {entry['name']!r} has {numbers[row - 1]} "
-                f"in row {row}, where a finite number is needed."
-            )
-        return numbers
-
-    def _code(self, cell: Any, entry: Mapping[str, Any]) -> float | None:
-        """Return the number that a cell stands for, or None if it is not of the column's type."""
-        if isinstance(cell, bool):
-            return float(cell)
-        if entry["type"] == "date":
-            if isinstance(cell, datetime):
-                return days_of(cell)
-            return days(str(cell), entry.get("format") or "%Y-%m-%d")
-        text = str(cell)
-        if entry["type"] == "boolean":
-            return BOOLEANS.get(text.lower())
-        return number(text, self.decimal_)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
         return tags
+
+
+def _codes(entry: Mapping[str, Any], column: npt.NDArray[Any], decimal: str) -> FloatArray:
+    """Return a column as numbers: NaN is missing, a category is its position."""
+    if entry["type"] == "category":
+        known = {str(text): float(i) for i, text in enumerate(entry["categories"])}
+        known[""] = known.get(str(entry["fill"]), _UNKNOWN)
+        cells = _as_texts(column)
+        return np.array([known.get(cell, _UNKNOWN) for cell in cells], dtype=np.float64)
+    if column.dtype == np.float64:
+        numbers = column
+    else:
+        distinct = {cell: _code(cell, entry, decimal) for cell in {*column.tolist()} - {None}}
+        numbers = np.array([distinct.get(cell, np.nan) for cell in column], dtype=np.float64)
+        wrong = [i for i, cell in enumerate(column) if cell is not None and distinct[cell] is None]
+        if wrong:
+            raise ValueError(
+                f"The column {entry['name']!r} has {str(column[wrong[0]])[:40]!r} in row "
+                f"{wrong[0] + 1}, where a {entry['type']} is needed: correct it, or leave the "
+                "column out."
+            )
+    if np.isinf(numbers).any():
+        row = int(np.isinf(numbers).argmax()) + 1
+        raise ValueError(
+            f"Input X contains infinity: the column {entry['name']!r} has {numbers[row - 1]} "
+            f"in row {row}, where a finite number is needed."
+        )
+    return numbers
+
+
+def _code(cell: Any, entry: Mapping[str, Any], decimal: str) -> float | None:
+    """Return the number that a cell stands for, or None if it is not of the column's type."""
+    if isinstance(cell, bool):
+        return float(cell)
+    if entry["type"] == "date":
+        if isinstance(cell, datetime):
+            return days_of(cell)
+        return days(str(cell), entry.get("format") or "%Y-%m-%d")
+    text = str(cell)
+    if entry["type"] == "boolean":
+        return BOOLEANS.get(text.lower())
+    return as_number(text, decimal)
 
 
 def _texts(column: npt.NDArray[Any]) -> list[str]:
@@ -318,8 +299,16 @@ def _texts(column: npt.NDArray[Any]) -> list[str]:
 def _as_texts(column: npt.NDArray[Any]) -> list[str]:
     """Return every cell as a category's text: whole numbers without a point."""
     if column.dtype == np.float64:
-        return [f"{value:g}" for value in column.tolist()]
+        return ["" if value != value else f"{value:.15g}" for value in column.tolist()]
     return ["" if cell is None else str(cell) for cell in column.tolist()]
+
+
+def _fill(entry: Mapping[str, Any]) -> float:
+    """Return the number that stands for a missing value; a file may have none, or a date."""
+    fill = entry["fill"]
+    if isinstance(fill, str):
+        fill = days(fill, entry.get("format") or "%Y-%m-%d")
+    return 0.0 if fill is None else float(fill)
 
 
 def _rebuilt(columns: Sequence[Mapping[str, Any]]) -> ColumnTransformer:
@@ -339,5 +328,5 @@ def _rebuilt(columns: Sequence[Mapping[str, Any]]) -> ColumnTransformer:
         else:
             part = SimpleImputer()
         parts.append((f"part{len(parts)}", part, list(at)))
-    row = [0.0 if entry["fill"] is None else float(entry["fill"]) for entry in columns]
+    row = [0.0 if entry["categories"] else _fill(entry) for entry in columns]
     return ColumnTransformer(parts, verbose_feature_names_out=False).fit(np.array([row]))

@@ -3,10 +3,12 @@
 Map of this package, in reading order:
 
 - `numbers`: numbers and labels in a text;
+- `columns`: named columns;
 - `table`: columns as they were read, and how rows and labels are chosen among them;
 - `packed`: the plain content of a packed file;
 - `header`: whether the first row of a text names the columns;
 - `text`: CSV and TSV, with the standard library alone;
+- `sheets`: .xlsx, by openpyxl, and lines of JSON;
 - `arrays`: NPY and NPZ;
 - `columnar`: Parquet, by pyarrow;
 - `streamed`: large NPY and Parquet files, block by block;

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from calipers.data.tables.numbers import as_texts, labels_of_texts
+from calipers.data.tables.numbers import labels_of_texts
 from calipers.data.tables.packed import check_growth
 from calipers.data.tables.table import Column, Table, position_of
 from calipers.io import FileError
@@ -108,13 +108,14 @@ def as_column(name: str, values: Any, *, first_row: int = 0, is_label: bool = Fa
     codes = chunked.unify_dictionaries().combine_chunks()
     if isinstance(codes, pa.ChunkedArray):  # older versions
         codes = codes.combine_chunks()
-    texts = as_texts([str(value) for value in codes.dictionary.to_pylist()])
+    texts = [str(value) for value in codes.dictionary.to_pylist()]
     places = codes.indices.to_numpy(zero_copy_only=False)
     gap = ""
     if codes.null_count:
         gap = f"no value in row {first_row + int(np.isnan(places).argmax()) + 1}"
-    filled = texts[np.nan_to_num(places).astype(np.intp)] if len(texts) else np.full(len(codes), "")
-    return Column(name, filled, f"type {_plain(kind)}", gap)
+    known = np.array([*texts, None], dtype=object)  # the last one is for what is missing
+    cells = known[np.where(np.isnan(places), -1, places).astype(np.intp)]
+    return Column(name, cells, f"type {_plain(kind)}", gap)
 
 
 def is_nested(kind: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,21 +15,64 @@ MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-nan", "#n/a"
 LONGEST_LABEL = 200
 """Characters of a label; a longer text is no name of a class."""
 
+_SEPARATOR_OF = {".": ",", ",": "."}  # of thousands, by the decimal sign
+_SIGNS = str.maketrans({"\u2212": "-", "\u2019": "'", "\u00a0": " ", "\u202f": " "})
+_GROUPED = {
+    decimal: re.compile(
+        rf"[+-]?[1-9][0-9]{{0,2}}(?:([{separator}' ])[0-9]{{3}})(?:\1[0-9]{{3}})*"
+        rf"(?:[{decimal}][0-9]*)?"
+    )
+    for decimal, separator in _SEPARATOR_OF.items()
+}
 _WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:\.0*)?")
 
 
-def as_number(cell: str) -> float | None:
+def as_number(cell: str, decimal: str = ".") -> float | None:
     r"""Return a number as tables write it, or None.
 
-    Python also reads ``1_234`` and digits of other scripts; to a table those are texts.
+    Thousands may be grouped: by a comma where the decimal sign is a point, by a point where it is
+    a comma, by an apostrophe or a space. A per cent sign divides by 100. Python also reads
+    ``1_234`` and digits of other scripts; to a table those are texts.
 
-    >>> as_number(" 1.5e3 "), as_number("1_234"), as_number("\u0661")
-    (1500.0, None, None)
+    >>> as_number(" 1.5e3 "), as_number("6,891"), as_number("1.9 %"), as_number("1_234")
+    (1500.0, 6891.0, 0.019, None)
+    >>> as_number("6.891,5", ","), as_number("0,25", ","), as_number("0,25")
+    (6891.5, 0.25, None)
     """
+    text = cell.strip().translate(_SIGNS)
+    is_share = text.endswith("%")
+    if is_share:
+        text = text[:-1].rstrip()
+    grouped = _GROUPED[decimal].fullmatch(text)
+    if grouped is not None:
+        text = re.sub(f"[{_SEPARATOR_OF[decimal]}' ]", "", text)
+    elif decimal == "," and "." in text:
+        return None  # what groups thousands is no decimal sign as well
+    if decimal == ",":
+        text = text.replace(",", ".")
     try:
-        return float(cell) if is_plain(cell) else None
+        number = float(text) if is_plain(text) else None
     except ValueError:
         return None
+    return number / 100 if is_share and number is not None else number
+
+
+def decimal_sign(cells: Iterable[str], *, likely: str = ".") -> str:
+    """Return the decimal sign of a table.
+
+    It is a comma where some cell is a number only with one, or could be one with a comma and a
+    comma is ``likely``.
+
+    >>> decimal_sign(["6,891", "12"]), decimal_sign(["6,891", "0,5"])
+    ('.', ',')
+    >>> decimal_sign(["6,891", "12"], likely=",")
+    ','
+    """
+    for cell in cells:
+        with_comma = "," in cell and as_number(cell, ",") is not None
+        if with_comma and (likely == "," or as_number(cell) is None):
+            return ","
+    return "."
 
 
 def is_plain(text: str) -> bool:

@@ -9,7 +9,7 @@ from calipers.data.tables.packed import PACKINGS, plain_suffix
 from calipers.data.tables.table import Table
 from calipers.io import FileError
 
-FORMATS = ("csv", "tsv", "parquet", "npy", "npz", "libsvm")
+FORMATS = ("csv", "tsv", "xlsx", "jsonl", "parquet", "npy", "npz", "libsvm")
 """Names for ``--format``."""
 
 _BY_SUFFIX = {
@@ -17,6 +17,9 @@ _BY_SUFFIX = {
     ".txt": "csv",
     ".tsv": "tsv",
     ".tab": "tsv",
+    ".xlsx": "xlsx",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
     ".parquet": "parquet",
     ".pq": "parquet",
     ".npy": "npy",
@@ -25,7 +28,7 @@ _BY_SUFFIX = {
     ".svm": "libsvm",
     ".svmlight": "libsvm",
 }
-_PACKED_TOO = ("csv", "tsv", "libsvm")
+_PACKED_TOO = ("csv", "tsv", "jsonl", "libsvm")
 
 
 def read(
@@ -36,6 +39,7 @@ def read(
     encoding: str | None = None,
     header: bool | None = None,
     names: Collection[str] | None = None,
+    decimal: str | None = None,
 ) -> Table:
     """Read a file of data.
 
@@ -50,11 +54,14 @@ def read(
     encoding : str, optional
         How characters of CSV and TSV are coded; by default UTF-8.
     header : bool, optional
-        Whether the first row of CSV and TSV names the columns. By default it does if it has all
-        of ``names``, or looks like names (`names_columns`); the table's ``remark`` says what was
-        decided where that may be wrong.
+        Whether the first row of CSV, TSV and .xlsx names the columns. By default it does if it
+        has all of ``names``, or looks like names (`names_columns`); the table's ``remark`` says
+        what was decided where that may be wrong.
     names : collection of str, optional
         Names of columns that a metric asks for.
+    decimal : {".", ","}, optional
+        Decimal sign of CSV and TSV; by default a comma if some of the first rows need one. The
+        table's ``remark`` says how commas were read.
 
     Raises
     ------
@@ -67,18 +74,31 @@ def read(
         raise FileError(f"{str(path)!r} {what}: give the name of a data file.")
     if path.suffix.lower() in PACKINGS and kind not in _PACKED_TOO:
         raise FileError(f"{path} is packed, which {kind} cannot be read from: unpack it first.")
-    for option, value in (("--encoding", encoding), ("--header", header)):
-        if value is not None and kind not in ("csv", "tsv"):
+    given = {"--encoding": encoding, "--header": header, "--decimal": decimal}
+    for option, value in given.items():
+        of_use = ("csv", "tsv", "xlsx") if option == "--header" else ("csv", "tsv")
+        if value is not None and kind not in of_use:
             raise FileError(
                 f"{path} is read as {kind}, to which {option} is of no use: leave it out."
             )
     if kind in ("csv", "tsv"):
         from calipers.data.tables.text import read_text
 
-        separator = "\t" if kind == "tsv" else None
         return read_text(
-            path, separator=separator, label=label, encoding=encoding, header=header, names=names
+            path,
+            separator="\t" if kind == "tsv" else None,
+            label=label,
+            encoding=encoding,
+            header=header,
+            names=names,
+            decimal=decimal,
         )
+    if kind in ("xlsx", "jsonl"):
+        from calipers.data.tables.sheets import read_jsonl, read_xlsx
+
+        if kind == "jsonl":
+            return read_jsonl(path, label=label)
+        return read_xlsx(path, label=label, header=header)
     if kind == "parquet":
         from calipers.data.tables.columnar import read_parquet
         from calipers.data.tables.streamed import streamed_parquet

@@ -37,16 +37,23 @@ class StreamedTable(Table):
     path: Path = Path()
     n_rows: int = 0
 
-    def _stack(self, columns: list[Column]) -> npt.NDArray[Any]:
+    def _gather(self, columns: list[Column]) -> npt.NDArray[Any]:
         """Numbers of the columns, in a memory-mapped file without a name."""
-        X = memmap.temporary_memmap((self.n_rows, len(columns)), np.float64)
-        size = max(1, memmap.BLOCK_ELEMENTS // len(columns))
-        names = [column.name for column in columns]
+        names = [column.name for column in columns if not column.text]
+        if not names:
+            raise FileError(f"{self.source} has no column of numbers to learn from: give some.")
+        X = memmap.temporary_memmap((self.n_rows, len(names)), np.float64)
+        size = max(1, memmap.BLOCK_ELEMENTS // len(names))
         first = 0
         for batch in _guarded(self.path, _batches(self.path, names, size)):
             for place, name in enumerate(names):
                 column = as_column(name, batch.column(name), first_row=first)
-                self._check([column], [], must_have_all=False)
+                if column.gap:
+                    raise FileError(
+                        f"{self.source} has {column.gap} in the column {name!r}, where a finite "
+                        "number is needed in a file of this size: fill or remove such rows first, "
+                        "or leave the column out with --ignore."
+                    )
                 X[first : first + len(batch), place] = column.values
             first += len(batch)
             memmap.release(X)

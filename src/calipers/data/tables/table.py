@@ -11,22 +11,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from calipers.data.tables.numbers import LONGEST_LABEL
+from calipers.data.tables.columns import Columns
+from calipers.data.tables.numbers import LONGEST_LABEL, as_texts
 from calipers.io import FileError
 from calipers.memmap import blocks_of
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column: numbers, or the reason why it is none.
+    """A column: numbers, or texts and the reason why they are none.
 
     Attributes
     ----------
     name : str
         Its name, or "column 3" where columns have none.
     values : ndarray of shape (n_rows,)
-        Numbers; or texts, where it is no column of numbers (none of them if it is not the
-        label either: free text may be long).
+        Numbers, NaN for a missing one; or texts, None for a missing one; or nothing, where they
+        were not kept because nothing can be learned from them.
     text : str
         What was found in place of a number, and where; empty for a column of numbers.
     gap : str
@@ -40,6 +41,11 @@ class Column:
     text: str = ""
     gap: str = ""
     labels: npt.NDArray[Any] | None = None
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether nothing of the column was kept."""
+        return bool(self.text) and not len(self.values)
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,8 @@ class Table:
         Labels, where the file has them beside the matrix.
     remark : str
         What was decided about the file and may be wrong; empty for nothing.
+    decimal : str
+        The decimal sign of its numbers.
     """
 
     source: str
@@ -68,6 +76,7 @@ class Table:
     matrix: npt.NDArray[Any] | None = None
     labels: npt.NDArray[Any] | None = None
     remark: str = ""
+    decimal: str = "."
 
     def choose(
         self,
@@ -83,15 +92,15 @@ class Table:
         label : str, optional
             Name of the column of labels, or its position from 1; -1 is the last.
         features : sequence of str, optional
-            Names of the columns to take, in this order; by default all columns of numbers, as
-            where the file names none.
+            Names of the columns to take, in this order; by default all columns, as where
+            the file names none.
         ignore : sequence of str
             Columns, by name or position, to leave out.
 
         Raises
         ------
         FileError
-            A column is not there, has gaps, or no column of numbers is left.
+            A column is not there, or none is left to learn from.
         """
         if self.matrix is not None:
             return self._from_matrix(label, ignore)
@@ -102,17 +111,13 @@ class Table:
             taken = [self._position(name, what, by_name=True) for name in features]
         else:
             taken = [i for i in range(len(self.columns)) if i != at and i not in left_out]
-        chosen = [self.columns[i] for i in taken if not self.columns[i].text]
-        texts = [self.columns[i] for i in taken if self.columns[i].text]
-        self._check(chosen, texts, must_have_all=features is not None and self.named)
-        X = self._stack(chosen)
         y = None if at is None else self._label_values(self.columns[at])
         return Chosen(
-            X=X,
-            names=[column.name for column in chosen] if self.named else None,
+            X=self._gather([self.columns[i] for i in taken]),
+            named=self.named,
             y=y,
             label=None if at is None or not self.named else self.columns[at].name,
-            left_out=[f"{column.name} ({column.text})" for column in texts],
+            left_out={c.name: c.text for c in map(self.columns.__getitem__, taken) if c.is_lost},
         )
 
     def has(self, label: str) -> bool:
@@ -135,28 +140,16 @@ class Table:
             f"{hint}"
         )
 
-    def _check(self, chosen: list[Column], texts: list[Column], *, must_have_all: bool) -> None:
-        if texts and must_have_all:
+    def _gather(self, columns: list[Column]) -> npt.NDArray[Any] | Columns:
+        """Return the columns that were kept."""
+        kept = {column.name: column.values for column in columns if not column.is_lost}
+        if not kept:
+            found = ", ".join(f"{column.name!r} ({column.text})" for column in columns[:5])
             raise FileError(
-                f"{self.source} has {texts[0].text} in the column {texts[0].name!r}, of which the "
-                "metric needs numbers: correct the file."
+                f"{self.source} has no column to learn from, only {found or 'the label'}: give "
+                "columns of numbers or categories."
             )
-        if not chosen:
-            found = ", ".join(f"{column.name!r} ({column.text})" for column in texts[:5])
-            raise FileError(
-                f"{self.source} has no column of numbers to learn from, only "
-                f"{found or 'the label'}: give columns of numbers with a decimal point."
-            )
-        for column in chosen:
-            if column.gap:
-                raise FileError(
-                    f"{self.source} has {column.gap} in the column {column.name!r}, where a finite "
-                    "number is needed: fill or remove such rows first, or leave the column out "
-                    "with --ignore."
-                )
-
-    def _stack(self, columns: list[Column]) -> npt.NDArray[Any]:
-        return np.column_stack([column.values for column in columns]).astype(np.float64, copy=False)
+        return Columns(kept)
 
     def _label_values(self, column: Column) -> npt.NDArray[Any]:
         if column.gap:
@@ -165,6 +158,8 @@ class Table:
                 "remove such rows first."
             )
         labels = column.values if column.labels is None else column.labels
+        if labels.dtype == object:
+            labels = as_texts([str(label) for label in labels.tolist()])
         if not len(labels):
             raise FileError(
                 f"{self.source} has no labels in the column {column.name!r} ({column.text}): name "
@@ -221,13 +216,27 @@ class Table:
 
 @dataclass(frozen=True)
 class Chosen:
-    """Rows to learn from or to map, and their labels if there are any."""
+    """Rows to learn from or to map, and their labels if there are any.
 
-    X: npt.NDArray[Any]
-    names: list[str] | None = None
+    Attributes
+    ----------
+    X : ndarray of shape (n_rows, n_features) or Columns
+        A matrix of finite numbers; or columns, which are to be encoded.
+    named : bool
+        Whether the file names its columns.
+    y : ndarray of shape (n_rows,) or None
+        Labels.
+    label : str or None
+        Name of their column.
+    left_out : dict of str to str
+        Names of columns of which nothing was kept, and what is in them.
+    """
+
+    X: npt.NDArray[Any] | Columns
+    named: bool = False
     y: npt.NDArray[Any] | None = None
     label: str | None = None
-    left_out: list[str] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
 
 
 def first_gap(X: npt.NDArray[Any]) -> tuple[int, int] | None:

@@ -15,12 +15,20 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.data.tables.header import ROWS_COMPARED, decision, names_columns
-from calipers.data.tables.numbers import MISSING, as_number, is_plain, labels_of_texts
+from calipers.data.tables.numbers import (
+    MISSING,
+    as_number,
+    decimal_sign,
+    is_plain,
+    labels_of_texts,
+)
 from calipers.data.tables.packed import BoundedLines, opened
 from calipers.data.tables.table import Column, Table, position_of
 from calipers.io import FileError
 
 MOST_COLUMNS = 1 << 20
+MOST_DISTINCT = 10_000
+"""Different texts of a column that are kept; beyond, only if each is there twice on average."""
 
 _CELLS = 1 << 18  # whose texts are in memory at a time
 _SEPARATORS = ",;\t|"
@@ -35,6 +43,7 @@ def read_text(
     encoding: str | None = None,
     header: bool | None = None,
     names: Collection[str] | None = None,
+    decimal: str | None = None,
 ) -> Table:
     """Read a table of text; see `calipers.data.tables.read`.
 
@@ -44,10 +53,18 @@ def read_text(
         Rows differ in length, names repeat, or the file is empty or not in `encoding`, which
         is UTF-8 if not given.
     """
+    form = _Form(separator, label, _Header(header, names), decimal)
+    try:
+        return _read(path, encoding, form)
+    except _TextsLostError as lost:  # a column of numbers turned out to be one of texts
+        return _read(path, encoding, form._replace(texts=lost.places))
+
+
+def _read(path: Path, encoding: str | None, form: _Form) -> Table:
     with opened(path) as stream:
         try:
             with _decoded(path, stream, encoding) as lines:
-                return _table(path, lines, separator, label, _Header(header, names))
+                return _table(path, lines, form)
         except UnicodeError as wrong:
             why = (
                 f"byte 0x{wrong.object[wrong.start]:02x} cannot be decoded"
@@ -96,14 +113,30 @@ class _Header(NamedTuple):
         return "" if is_clear else decision(str(path), named=named)
 
 
-def _table(
-    path: Path, lines: IO[str], separator: str | None, label: str | None, header: _Header
-) -> Table:
+class _Form(NamedTuple):
+    """How a text is read: what the user has said, and places of columns of texts."""
+
+    separator: str | None
+    label: str | None
+    header: _Header
+    decimal: str | None
+    texts: frozenset[int] = frozenset()
+
+
+class _TextsLostError(Exception):
+    """Columns turned out to be of texts after texts of theirs had been read as numbers."""
+
+    def __init__(self, places: frozenset[int]) -> None:
+        super().__init__()
+        self.places = places
+
+
+def _table(path: Path, lines: IO[str], form: _Form) -> Table:
     bounded = BoundedLines(path, lines)
     first_line = next((line for line in bounded if line.strip()), "")
     if not first_line:
         raise FileError(f"{path} is empty: give a table with a header and rows.")
-    separator = separator or _separator(first_line)
+    separator = form.separator or _separator(first_line)
     rows = _rows(csv.reader(chain([first_line], bounded), delimiter=separator), bounded)
     line, head = next(rows)
     if len(head) > MOST_COLUMNS:
@@ -113,11 +146,16 @@ def _table(
         )
     at_once = max(1, _CELLS // len(head))
     below = list(islice(rows, min(ROWS_COMPARED, at_once)))
-    named = header.named(head, [row for _, row in below])
+    named = form.header.named(head, [row for _, row in below])
     names = _names(path, head) if named else [f"column {i + 1}" for i in range(len(head))]
     rows = chain(below if named else [(line, head), *below], rows)
-    at = None if label is None else position_of(label, names)
-    makers = [_Maker(name, is_label=i == at) for i, name in enumerate(names)]
+    at = None if form.label is None else position_of(form.label, names)
+    shown = [cell for _, row in below for i, cell in enumerate(row) if i != at]
+    decimal = form.decimal or decimal_sign(shown, likely="," if separator == ";" else ".")
+    makers = [
+        _Maker(name, decimal, is_label=i == at, is_text=i in form.texts)
+        for i, name in enumerate(names)
+    ]
     n_rows = 0
     while block := list(islice(rows, at_once)):
         _check_widths(path, block, len(names))
@@ -127,8 +165,33 @@ def _table(
         n_rows += len(block)
     if not n_rows:
         raise FileError(f"{path} has a header and no rows: give a table with rows.")
-    columns = [maker.column() for maker in makers]
-    return Table(str(path), columns, named=named, remark=header.remark(path, head, named=named))
+    lost = frozenset(i for i, maker in enumerate(makers) if maker.has_lost_texts)
+    if lost:
+        raise _TextsLostError(lost)
+    remarks = [form.header.remark(path, head, named=named)]
+    if form.decimal is None:
+        remarks.append(_about_commas(path, decimal, shown))
+    return Table(
+        str(path),
+        [maker.column() for maker in makers],
+        named=named,
+        remark=" ".join(filter(None, remarks)),
+        decimal=decimal,
+    )
+
+
+def _about_commas(path: Path, decimal: str, cells: list[str]) -> str:
+    """Say how commas in numbers were read, for only the user knows; empty without commas."""
+    example = next(
+        (cell.strip() for cell in cells if "," in cell and as_number(cell, decimal) is not None), ""
+    )
+    if not example:
+        return ""
+    what, other = ("the decimal sign", ".") if decimal == "," else ("grouping thousands", ",")
+    return (
+        f"The comma of {path} is read as {what}, as in {example!r}; if that is wrong, say "
+        f"--decimal {other}."
+    )
 
 
 def _rows(
@@ -165,43 +228,61 @@ def _check_widths(path: Path, block: list[tuple[int, list[str]]], width: int) ->
 
 
 class _Maker:
-    """Makes a column of blocks of cells; texts are kept for the label only."""
+    """Makes a column of blocks of cells: numbers as long as all cells are numbers, else texts."""
 
-    def __init__(self, name: str, *, is_label: bool) -> None:
-        self.name, self.is_label = name, is_label
+    def __init__(self, name: str, decimal: str, *, is_label: bool, is_text: bool) -> None:
+        self.name, self.decimal, self.is_label = name, decimal, is_label
+        self.text = "text" if is_text else ""
+        self.gap = ""
         self.numbers: list[npt.NDArray[np.float64]] = []
-        self.texts: list[str] = []
-        self.text = self.gap = ""
-        self.any_number = False
+        self.texts: list[str | None] | None = []  # None: too many different ones to keep
+        self.labels: list[str] = []
+        self.distinct: dict[str, str] = {}
+        self.any_number = self.has_lost_texts = False
 
     def add(self, cells: Sequence[str], places: list[tuple[int, int]]) -> None:
         """Take the cells of a block, whose rows and lines are ``places``."""
         if self.is_label:
-            self.texts += map(str.strip, cells)
+            self.labels += map(str.strip, cells)
             if not self.gap:
                 missing = (i for i, cell in enumerate(cells) if cell.strip().lower() in MISSING)
                 at = next(missing, None)
                 self.gap = "" if at is None else _gap(cells[at], *places[at])
+        if not self.text:
+            self._add_numbers(cells, places)
         if self.text:
-            return
+            self._add_texts(cells)
+
+    def _add_numbers(self, cells: Sequence[str], places: list[tuple[int, int]]) -> None:
+        is_plain_block = self.decimal == "." and is_plain("".join(cells))
         try:
-            numbers = np.array(cells if is_plain("".join(cells)) else ["?"], dtype=np.float64)
+            numbers = np.array(cells if is_plain_block else ["?"], dtype=np.float64)
         except ValueError:
             numbers = self._one_by_one(cells, places)
-        finite = np.isfinite(numbers)
-        self.any_number |= bool(finite.any())
-        if not (finite.all() or self.gap or self.text):
-            at = int((~finite).argmax())
-            self.gap = _gap(cells[at], *places[at])
+        self.any_number |= bool(np.isfinite(numbers).any())
         self.numbers.append(numbers)
+
+    def _add_texts(self, cells: Sequence[str]) -> None:
+        if self.numbers:  # texts of earlier blocks are gone
+            self.has_lost_texts = self.any_number or self.has_lost_texts
+            self.texts = [None] * sum(map(len, self.numbers))
+            self.numbers.clear()
+        if self.texts is None:
+            return
+        for cell in map(str.strip, cells):
+            known = None if cell.lower() in MISSING else self.distinct.setdefault(cell, cell)
+            self.texts.append(known)
+        if len(self.distinct) > max(MOST_DISTINCT, len(self.texts) // 2):
+            self.texts = None
+            self.distinct.clear()
 
     def column(self) -> Column:
         """Return the column that has come of it."""
-        labels = labels_of_texts(self.texts) if self.is_label else None
+        labels = labels_of_texts(self.labels) if self.is_label else None
         if self.text:
-            return Column(self.name, np.empty(0, dtype="U1"), self.text, self.gap, labels)
-        numbers = np.concatenate(self.numbers)
-        return Column(self.name, numbers, "" if self.any_number else "empty", self.gap, labels)
+            kept = np.array([] if self.texts is None else self.texts, dtype=object)
+            return Column(self.name, kept, self.text, self.gap, labels)
+        return Column(self.name, np.concatenate(self.numbers), "", self.gap, labels)
 
     def _one_by_one(
         self, cells: Sequence[str], places: list[tuple[int, int]]
@@ -210,15 +291,11 @@ class _Maker:
         for i, cell in enumerate(cells):
             if cell.strip().lower() in MISSING:
                 continue
-            number = as_number(cell)
-            if number is not None:
-                numbers[i] = number
-            else:
+            number = as_number(cell, self.decimal)
+            if number is None:
                 self.text = f"{cell[:30]!r} in row {places[i][0]}"
-                self.numbers.clear()
-                if not self.is_label:
-                    self.gap = ""
-                break
+                return np.empty(0)
+            numbers[i] = number
         return numbers
 
 

@@ -1,0 +1,105 @@
+"""A user's table as samples: read, encoded, and split into folds."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from calipers.cli.options import read_table
+from calipers.cli.output import remark
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from calipers.data.encoding import TableEncoder
+    from calipers.data.tables.columns import Columns
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Samples and labels, and how columns of a table became features.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Samples.
+    y : ndarray of shape (n_samples,)
+        Labels.
+    names : list of str or None
+        Names of the features, if the file names its columns.
+    label : str or None
+        Name of the column of labels.
+    encoder : TableEncoder or None
+        None where the file holds a matrix.
+    table : Columns or None
+        The columns that it encoded.
+    left_out : list of str
+        Columns that are no features, and why.
+    notes : list of str
+        What was done with missing values.
+    """
+
+    X: npt.NDArray[Any]
+    y: npt.NDArray[Any]
+    names: list[str] | None = None
+    label: str | None = None
+    encoder: TableEncoder | None = None
+    table: Columns | None = None
+    left_out: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def split(self, is_test: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Return training and test samples; means and categories are of the training part."""
+        if self.encoder is None or self.table is None:
+            return self.X[~is_test], self.X[is_test]
+        known = self.table.take(~is_test)
+        encoder = self.encoder.refit(known)
+        return encoder.transform(known), encoder.transform(self.table.take(is_test))
+
+
+def read_labelled(options: argparse.Namespace) -> Labelled:
+    """Read samples and labels; say on stderr which columns are left out, even if quiet.
+
+    Raises
+    ------
+    FileError
+        The data cannot be read or learned from, or have no labels.
+    """
+    from calipers.data.tables.columns import Columns
+    from calipers.io import FileError
+
+    table = read_table(options, options.label)
+    chosen = table.choose(label=options.label, ignore=options.ignore)
+    if chosen.y is None:
+        raise FileError(f"{options.data} is read without labels: name their column with --label.")
+    left_out = [f"{name} ({why})" for name, why in chosen.left_out.items()]
+    if not isinstance(chosen.X, Columns):
+        found = Labelled(chosen.X, chosen.y, label=chosen.label, left_out=left_out)
+    else:
+        encoder = _encoder(options, chosen.X, decimal=table.decimal)
+        left_out += [f"{name} ({why})" for name, why in encoder.left_out_.items()]
+        found = Labelled(
+            encoder.transform(chosen.X),
+            chosen.y,
+            names=encoder.get_feature_names_out().tolist() if chosen.named else None,
+            label=chosen.label,
+            encoder=encoder,
+            table=chosen.X,
+            left_out=left_out,
+            notes=[note for note in encoder.notes_ if not note.startswith("Left out")],
+        )
+    if left_out and not options.json:  # JSON has them
+        remark(f"Left out: {', '.join(left_out)}.")
+    return found
+
+
+def _encoder(options: argparse.Namespace, table: Columns, *, decimal: str) -> TableEncoder:
+    from calipers.data.encoding import TableEncoder
+    from calipers.io import FileError
+
+    try:
+        encoder = TableEncoder(decimal=decimal, drop_ids=options.drop_ids)
+        return encoder.fit(table)
+    except ValueError as wrong:
+        raise FileError(f"{options.data}: {wrong}") from wrong

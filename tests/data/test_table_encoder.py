@@ -1,0 +1,194 @@
+"""Columns of a table as features, in Python and by the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from calipers import FileError, Scaled, TableEncoder, load
+from calipers.cli.main import main
+from table_rows import samples_of
+
+TABLE = pd.DataFrame(
+    {
+        "customer_id": range(700, 730),
+        "row": range(30),
+        "age": [31.0, None, 45.0] * 10,
+        "income": ["6,891", "12,000", "900"] * 10,
+        "rate": ["1.9 %", "2.5%", "0.1 %"] * 10,
+        "since": ["2020-01-31", "2021-12-01", None] * 10,
+        "member": ["yes", "no", "yes"] * 10,
+        "colour": ["red", None, "blue"] * 10,
+        "remark": [f"text {i}" for i in range(30)],
+        "nothing": [None] * 30,
+        "kind": ["a", "b", "c"] * 10,
+    }
+)
+FEATURES = ["age", "income", "rate", "since", "member", "colour=blue", "colour=red"]
+ROWS = [
+    [31.0, 6891.0, 0.019, 18292.0, 1.0, 0.0, 1.0],
+    [38.0, 12000.0, 0.025, 18962.0, 0.0, 0.0, 0.0],
+    [45.0, 900.0, 0.001, 18627.0, 1.0, 1.0, 0.0],
+]
+LEFT_OUT = {
+    "customer_id": "an ID by its name, with a different number in each row",
+    "row": "row numbers",
+    "remark": "text with 30 different values in 30 rows",
+    "nothing": "empty",
+}
+
+
+@parametrize_with_checks([TableEncoder()])
+def test_the_contract_of_scikit_learn(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def test_a_real_table() -> None:
+    X = TABLE.drop(columns="kind")
+    for table in (X, pl.from_pandas(X)):
+        encoder = TableEncoder().fit(table)
+        np.testing.assert_allclose(encoder.transform(table)[:3], ROWS, rtol=1e-12)
+        assert encoder.get_feature_names_out().tolist() == FEATURES
+        assert encoder.left_out_ == LEFT_OUT
+    assert encoder.notes_[1] == (
+        "Filled missing values with the mean of the column: age (10), since (10)."
+    )
+    rebuilt = TableEncoder.from_columns(json.loads(json.dumps(encoder.columns_)))
+    used = X[[entry["name"] for entry in encoder.columns_]]
+    np.testing.assert_array_equal(rebuilt.transform(used), encoder.transform(X))
+    assert "row" in TableEncoder(drop_ids=False).fit(X).get_feature_names_out()
+    model = make_pipeline(TableEncoder(), Scaled(), KNeighborsClassifier(3))
+    assert model.fit(X, TABLE["kind"]).score(X, TABLE["kind"]) == 1
+
+
+def test_new_rows_are_encoded_as_the_old_ones() -> None:
+    encoder = TableEncoder(max_categories=1).fit(
+        pd.DataFrame({"a": list("xxyz"), "b": [1, 2, 3, 6]})
+    )
+    new = pd.DataFrame({"a": ["x", "y", "new", None], "b": [None, "1,000", "3 %", 7]})
+    expected = [[1, 3], [0, 1000], [0, 0.03], [0, 7]]
+    np.testing.assert_allclose(encoder.transform(new).tolist(), expected)
+    half = encoder.refit(pd.DataFrame({"a": list("yyx"), "b": [1, 1, 4]}))
+    assert [entry["fill"] for entry in half.columns_] == [None, 2.0]
+    assert half.columns_[0]["categories"] == ["y"]
+    with pytest.raises(ValueError, match="column 'b' has 'many' in row 2, where a number"):
+        encoder.transform(pd.DataFrame({"a": ["x", "x"], "b": ["1", "many"]}))
+    with pytest.raises(ValueError, match="column 'b' has inf in row 1"):
+        encoder.transform(pd.DataFrame({"a": ["x"], "b": [np.inf]}))
+
+
+@pytest.mark.parametrize(
+    ("dates", "style"),
+    [
+        (["31.12.2020", "1.2.2021"], "%d.%m.%Y"),
+        (["12/31/2020", "1/2/2021"], "%m/%d/%Y"),
+        (["1/2/2021", "31/12/2020"], "%d/%m/%Y"),
+        (["2020-12-31T10:00:00Z", "2021-01-01T00:00:00+0100"], "%Y-%m-%dT%H:%M:%S%z"),
+    ],
+)
+def test_dates(dates: list[str], style: str) -> None:
+    entry = TableEncoder().fit(pd.DataFrame({"when": dates})).columns_[0]
+    assert (entry["type"], entry["format"]) == ("date", style)
+
+
+@pytest.mark.parametrize(
+    ("decimal", "values"), [("auto", ["1,5", "6,891"]), (",", ["6,891", "1.000,5"])]
+)
+def test_decimal_commas(decimal: str, values: list[str]) -> None:
+    table = pd.DataFrame({"a": values})
+    features = TableEncoder(decimal=decimal).fit_transform(table)
+    assert features.ravel().tolist() == ([1.5, 6.891] if decimal == "auto" else [6.891, 1000.5])
+
+
+def test_parameters_without_a_meaning() -> None:
+    for wrong, told in (
+        ({"decimal": "x"}, "'auto', '.' or ','"),
+        ({"max_categories": 0}, "least 1"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            TableEncoder(**wrong).fit(TABLE)
+    with pytest.raises(ValueError, match="no column to learn from, only 'nothing' \\(empty\\)"):
+        TableEncoder().fit(TABLE[["nothing"]])
+
+
+def write(folder: Path, ending: str) -> Path:
+    path = folder / f"table{ending}"
+    if ending == ".csv":
+        TABLE.to_csv(path, index=False)
+    elif ending == ".xlsx":
+        TABLE.to_excel(path, index=False)
+    elif ending == ".jsonl":
+        TABLE.to_json(path, orient="records", lines=True)
+    else:
+        TABLE.to_parquet(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("ending", [".csv", ".xlsx", ".jsonl", ".parquet"])
+def test_from_a_file_to_a_metric_and_back(
+    ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path, ending)
+    data = samples_of(path, label="kind")
+    np.testing.assert_allclose(data.X[:3], ROWS, rtol=1e-12)
+    assert (data.names, data.left_out) == (FEATURES, LEFT_OUT)
+    assert data.y.tolist() == TABLE["kind"].tolist()
+    metric, images = tmp_path / "m", tmp_path / "images.npy"
+    fit = ["fit", str(path), "--label", "kind", "--learner", "scaled", "-o", str(metric)]
+    assert main([*fit, "--quiet"]) == 0
+    assert capsys.readouterr().err.count("row (row numbers)") == 1  # even if quiet
+    assert main(["transform", str(metric), str(path), "-o", str(images)]) == 0
+    loaded = load(metric)
+    assert loaded.feature_names_in_.tolist() == FEATURES
+    np.testing.assert_allclose(np.load(images), data.X @ loaded.components_.T)
+    np.testing.assert_allclose(loaded.transform(TABLE), np.load(images))
+    np.testing.assert_allclose(loaded.transform(pl.from_pandas(TABLE)), np.load(images))
+
+
+def test_a_table_of_another_country(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("gewicht;preis;art\n1,5;1.200;x\n2,25;900;z\n3;12.000,50;x\n")
+    data = samples_of(path, label="art")
+    assert data.X.tolist() == [[1.5, 1200.0], [2.25, 900.0], [3.0, 12000.5]]
+    words = ["fit", str(path), "--label", "art", "--learner", "scaled", "-o", str(tmp_path / "m")]
+    assert main(words) == 0
+    assert (
+        f"The comma of {path} is read as the decimal sign, as in '1,5'" in capsys.readouterr().err
+    )
+    assert main([*words, "--decimal", "."]) == 2
+    assert "has no column to learn from" in capsys.readouterr().err
+
+
+def test_a_column_that_turns_out_to_be_text_late(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("calipers.data.tables.text._CELLS", 4)
+    path = tmp_path / "a.csv"
+    path.write_text("a,b\n" + "1,2\n" * 9 + "5,x\n")
+    assert samples_of(path).names == ["a", "b=2", "b=x"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("a.jsonl", b'{"a": 1}\n[2]\n', "has no object in line 2"),
+        ("a.jsonl", b'{"a": 1}\n{"a": \n', "is not JSON in line 2"),
+        ("a.jsonl", b"\n", "has no rows"),
+        ("a.jsonl", b'{"a": [1]}\n', "has no column to learn from, only 'a' (lists or objects)"),
+        ("a.xlsx", b"PK no workbook", "as .xlsx"),
+    ],
+)
+def test_broken_files(name: str, content: bytes, told: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(FileError) as caught:
+        samples_of(tmp_path / name)
+    assert told in str(caught.value)
