@@ -72,7 +72,7 @@ def test_a_real_table() -> None:
 
 def test_new_rows_are_encoded_as_the_old_ones() -> None:
     encoder = TableEncoder(max_categories=1).fit(
-        pd.DataFrame({"a": list("xxyz"), "b": [1, 2, 3, 6]})
+        pd.DataFrame({"a": list("xxxxyz"), "b": [1, 2, 3, 6, 1, 5]})
     )
     new = pd.DataFrame({"a": ["x", "y", "new", None], "b": [None, "1,000", "3 %", 7]})
     expected = [[1, 3], [0, 1000], [0, 0.03], [0, 7]]
