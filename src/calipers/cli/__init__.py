@@ -7,9 +7,11 @@ options                   options that commands share, and types of arguments
 output                    consoles, remarks, JSON, pictures
 stopping                  how a command ends on Ctrl-C and SIGTERM
 learners                  metric learners by name, and how a command fits one
+encoded                   a table as samples: read, encoded, split into folds
 fit, transform,           the commands for one's own data
 evaluate, inspect
-demo, fingerprint, paper  the commands about the paper
+demo                      what a learned distance is worth, on embedded data
+fingerprint, paper        the commands about the paper
 main                      the parser, and the exit code of every command
 ========================= ==========================================================
 

@@ -5,7 +5,8 @@ module   what it holds
 ======== ==================================================================
 samples  the protocol of labelled samples, and samples in memory
 disk     samples in a memory-mapped file
-tables   files of tables: CSV, Parquet, NPY, NPZ, LIBSVM
+tables   files of tables: CSV, .xlsx, JSON lines, Parquet, NPY, NPZ, LIBSVM
+encoding columns of a table as features
 datasets the paper's data sets and the embedded ones
 ======== ==================================================================
 

@@ -7,7 +7,6 @@ module      what it holds
 =========== ===================================================================
 published   the paper's tables, as plain data
 progress    a progress bar that a fit moves forward
-demo        the default learner and the five algorithms on embedded digits
 systems     the ten systems of the paper's tables, with its settings
 fingerprint updates and errors of three of them beside the paper's
 runs        rows on disk, and what must be equal for rows to share a table
