@@ -14,6 +14,8 @@ from calipers import (
     KISSME,
     LEGO,
     LMNN,
+    MLKR,
+    NCA,
     OASIS,
     RCA,
     SPML,
@@ -35,6 +37,8 @@ LEARNERS: dict[str, Any] = {
     "LEGO": LEGO(**_FROM_TRIPLETS),
     "ITML": ITML(**_FEW_PAIRS),
     "LMNN": LMNN(),
+    "NCA": NCA(random_state=0),
+    "MLKR": MLKR(random_state=0),
     "Euclidean": Euclidean(),
     "Scaled": Scaled(),
     "WithinClass": WithinClass(),
@@ -48,7 +52,7 @@ LEARNERS: dict[str, Any] = {
     ),
 }
 FROM_TRIPLETS = ("TripletSGD", "SPML", "OASIS", "LEGO", "ITML")
-STEPWISE = (*FROM_TRIPLETS, "LMNN")
+STEPWISE = (*FROM_TRIPLETS, "LMNN", "NCA", "MLKR")
 each_learner = pytest.mark.parametrize("name", LEARNERS)
 each_from_triplets = pytest.mark.parametrize("name", FROM_TRIPLETS)
 each_stepwise = pytest.mark.parametrize("name", STEPWISE)

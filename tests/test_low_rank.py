@@ -17,14 +17,14 @@ RNG = np.random.default_rng(0)
 X, Y = iris()
 
 
-@pytest.mark.parametrize("n_references", [512, 40])
+@pytest.mark.parametrize("per_anchor", [5, 2])
 def test_every_anchor_has_another_of_its_class(
-    n_references: int, monkeypatch: pytest.MonkeyPatch
+    per_anchor: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(low_rank, "N_REFERENCES", n_references)
-    monkeypatch.setattr(low_rank, "N_ANCHORS", 20)
+    monkeypatch.setattr(low_rank, "REFERENCES_PER_ANCHOR", per_anchor)
     labels = np.append(np.arange(99) // 2, 50)  # pairs; the last two are singletons
-    batches = AnchorBatches(MemorySamples(RNG.random((100, 2)), labels), 10, RNG)
+    samples = MemorySamples(RNG.random((100, 2)), labels)
+    batches = AnchorBatches(samples, 10, RNG, n_anchors=20)
     seen = []
     for row in next(batches.portions(10)):
         indices, classes = np.split(row, 2)

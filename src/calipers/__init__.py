@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from calipers.estimators import KISSME as KISSME
     from calipers.estimators import LEGO as LEGO
     from calipers.estimators import LMNN as LMNN
+    from calipers.estimators import MLKR as MLKR
+    from calipers.estimators import NCA as NCA
     from calipers.estimators import OASIS as OASIS
     from calipers.estimators import RCA as RCA
     from calipers.estimators import SPML as SPML
@@ -50,6 +52,8 @@ _HOME_OF = {
     "GMML": "calipers.estimators",
     "KISSME": "calipers.estimators",
     "RCA": "calipers.estimators",
+    "NCA": "calipers.estimators",
+    "MLKR": "calipers.estimators",
     "ITML": "calipers.estimators",
     "LEGO": "calipers.estimators",
     "LMNN": "calipers.estimators",
@@ -78,6 +82,8 @@ __all__ = [
     "KISSME",
     "LEGO",
     "LMNN",
+    "MLKR",
+    "NCA",
     "OASIS",
     "RCA",
     "SPML",

@@ -8,6 +8,7 @@ loss in mini-batches, from the discriminant axes. Samples that are held out deci
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from math import isqrt
 from typing import Any
 
@@ -30,7 +31,7 @@ from calipers.solvers.factored import FactoredSolver
 from calipers.training import Round
 
 N_ANCHORS = 128
-N_REFERENCES = 512
+REFERENCES_PER_ANCHOR = 4
 STEPS_PER_ROOT = 4  # steps, times the root of the number of samples
 PORTION = 15  # steps between two reports
 HELD_OUT_SAMPLES = 3_000  # at most, half of which are learned from and half held out
@@ -39,49 +40,61 @@ HELD_OUT_SAMPLES = 3_000  # at most, half of which are learned from and half hel
 class AnchorBatches:
     """Batches of anchors and reference samples with their classes, as rows of indices.
 
-    Anchors go through all samples in random order; each has another sample of its class among
-    the references, the others of which are drawn.
+    Anchors go through all samples in random order. Each has another sample of its class among the
+    references, the others of which are drawn; without ``partners`` all are.
     """
 
-    def __init__(self, samples: Samples, n_batches: int, rng: np.random.Generator) -> None:
-        self.n_batches = n_batches
-        n = samples.shape[0]
-        labels = samples.labels_of(np.arange(n))
-        by_class = np.argsort(labels, kind="stable")
-        place = np.empty(n, dtype=np.intp)
-        place[by_class] = np.arange(n)
-        first = np.cumsum(samples.class_sizes) - samples.class_sizes
-        usable = np.flatnonzero(samples.class_sizes[labels] > 1)
-        self.n_anchors = min(N_ANCHORS, len(usable))
-        rows, waiting = [], np.empty(0, dtype=np.intp)
-        for _ in range(n_batches):
-            while len(waiting) < self.n_anchors:
-                waiting = np.concatenate([waiting, rng.permutation(usable)])
-            anchors, waiting = waiting[: self.n_anchors], waiting[self.n_anchors :]
-            if n <= N_REFERENCES:
-                references = np.arange(n)
-            else:
-                start, size = first[labels[anchors]], samples.class_sizes[labels[anchors]]
-                further = 1 + (rng.random(len(anchors)) * (size - 1)).astype(np.intp)
-                partners = by_class[start + (place[anchors] - start + further) % size]
-                drawn = rng.choice(n, N_REFERENCES - len(anchors), replace=False)
-                references = np.concatenate([partners, drawn])
-            indices = np.concatenate([anchors, references])
-            rows.append(np.concatenate([indices, labels[indices]]))
-        self.rows = np.array(rows, dtype=np.intp)
+    def __init__(
+        self,
+        samples: Samples,
+        n_batches: int,
+        rng: np.random.Generator,
+        *,
+        n_anchors: int = N_ANCHORS,
+        partners: bool = True,
+    ) -> None:
+        self.n_batches, self.rng, self.partners = n_batches, rng, partners
+        self.labels = samples.labels_of(np.arange(samples.shape[0]))
+        self.sizes = samples.class_sizes
+        self.by_class = np.argsort(self.labels, kind="stable")
+        self.place = np.argsort(self.by_class)
+        self.first = np.cumsum(self.sizes) - self.sizes
+        self.usable = np.flatnonzero(self.sizes[self.labels] > partners)
+        self.n_anchors = min(n_anchors, len(self.usable))
+        self.n_references = min(REFERENCES_PER_ANCHOR * n_anchors, len(self.labels))
 
     @property
     def n_index_columns(self) -> int:
         """Of a row, the first are indices, the others classes."""
-        return int(self.rows.shape[1]) // 2
+        return self.n_anchors + self.n_references
 
     def __len__(self) -> int:
         return self.n_batches
 
     def portions(self, size: int) -> Iterator[IndexArray]:
         """All batches in order, ``size`` at a time."""
-        for start in range(0, len(self.rows), size):
-            yield self.rows[start : start + size]
+        rng, waiting, rows = deepcopy(self.rng), np.empty(0, dtype=np.intp), []
+        for number in range(1, self.n_batches + 1):
+            while len(waiting) < self.n_anchors:
+                waiting = np.concatenate([waiting, rng.permutation(self.usable)])
+            anchors, waiting = waiting[: self.n_anchors], waiting[self.n_anchors :]
+            indices = np.concatenate([anchors, self._references(anchors, rng)])
+            rows.append(np.concatenate([indices, self.labels[indices]]))
+            if len(rows) == size or number == self.n_batches:
+                yield np.array(rows, dtype=np.intp)
+                rows = []
+
+    def _references(self, anchors: IndexArray, rng: np.random.Generator) -> IndexArray:
+        n = len(self.labels)
+        if n <= self.n_references:
+            return np.arange(n)
+        if not self.partners:
+            return rng.choice(n, self.n_references, replace=False)
+        start, size = self.first[self.labels[anchors]], self.sizes[self.labels[anchors]]
+        further = 1 + (rng.random(len(anchors)) * (size - 1)).astype(np.intp)
+        partners = self.by_class[start + (self.place[anchors] - start + further) % size]
+        drawn = rng.choice(n, self.n_references - len(anchors), replace=False)
+        return np.concatenate([partners, drawn])
 
 
 class FactorRound:
@@ -97,9 +110,7 @@ class FactorRound:
         white = samples.transformed(LinearMap(whitening))
         n_steps = factor_steps(samples.shape[0])
         batches = AnchorBatches(white, n_steps, rng)
-        indices = evenly_spaced(samples.shape[0], MOMENT_SAMPLES)
-        some = white.take(indices).astype(np.float64)
-        axes = discriminant_axes(some, white.labels_of(indices), rank)
+        axes = initial_axes(white, rank)
         self.solver = FactoredSolver(axes, n_anchors=batches.n_anchors, n_examples=n_steps)
         self.round = Round(self.solver, white, batches, PORTION, batches.n_index_columns)
 
@@ -107,6 +118,15 @@ class FactorRound:
     def factor(self) -> FloatArray:
         """L of shape (rank, d), as learned so far."""
         return np.asarray(self.solver.L @ self.whitening)
+
+
+def initial_axes(samples: Samples, rank: int) -> FloatArray:
+    """Axes that a factor is learned from: all, or the discriminant ones, then those of variance."""
+    if rank >= samples.shape[1]:
+        return np.eye(samples.shape[1])
+    indices = evenly_spaced(samples.shape[0], MOMENT_SAMPLES)
+    some = samples.take(indices).astype(np.float64)
+    return discriminant_axes(some, samples.labels_of(indices), rank)
 
 
 def factor_steps(n_samples: int) -> int:

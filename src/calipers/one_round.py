@@ -93,8 +93,8 @@ def run(
         checkpoint=checkpoint,
     )
     _set(estimator, attributes(solver) | history.attributes())
-    if max_iter is None:
-        name = "pair_curve_" if examples.n_index_columns == 2 else "triplet_curve_"
+    name = {2: "pair_curve_", 3: "triplet_curve_"}.get(examples.n_index_columns)
+    if max_iter is None and name is not None:
         setattr(estimator, name, history.example_curve())
     estimator.mining_seconds_ = examples.mining_seconds
     estimator.solve_seconds_ = perf_counter() - started

@@ -29,6 +29,7 @@ LEARNERS = {
     "lego": "LEGO",
     "itml": "ITML",
     "lmnn": "LMNN",
+    "nca": "NCA",
 }
 """Public classes by their name on the command line."""
 

@@ -16,6 +16,8 @@ oasis        OASIS: a bilinear similarity, online
 lego         LEGO: pairs that move a positive definite matrix, online
 itml         ITML: the batch method behind LEGO
 lmnn         LMNN: large margins over all impostors, by L-BFGS
+nca          NCA: neighbourhood components analysis, by mini-batches
+mlkr         MLKR: the same for regression
 ============ ===========================================================================
 """
 
@@ -26,6 +28,8 @@ from calipers.estimators.itml import ITML
 from calipers.estimators.kissme import KISSME
 from calipers.estimators.lego import LEGO
 from calipers.estimators.lmnn import LMNN
+from calipers.estimators.mlkr import MLKR
+from calipers.estimators.nca import NCA
 from calipers.estimators.oasis import OASIS
 from calipers.estimators.rca import RCA
 from calipers.estimators.scaled import Scaled
@@ -39,6 +43,8 @@ __all__ = [
     "KISSME",
     "LEGO",
     "LMNN",
+    "MLKR",
+    "NCA",
     "OASIS",
     "RCA",
     "SPML",

@@ -12,10 +12,10 @@ from calipers.solvers.soft_neighbors import (
     anchor_gradients,
     expected_errors,
     squared_distances,
+    width_factor,
 )
 
 STEP = 0.05  # length of the first step, as a share of the size of L; later ones are shorter
-WIDTH = 4.0  # median squared distance of samples of two classes at the first step
 MOMENTUM, SQUARE_MOMENTUM = 0.9, 0.99  # of the running means of gradients and their squares
 
 
@@ -83,23 +83,15 @@ class FactoredSolver:
         squared = squared_distances(Z[:n], Z[n:])
         squared[indices[:n, None] == indices[n:]] = np.inf
         if self.n_iterations == 0:
-            squared *= self._set_width(squared[classes[:n, None] != classes[n:]])
-            Z = X @ self.L.T
+            factor = width_factor(squared[classes[:n, None] != classes[n:]])
+            self.L *= np.sqrt(factor)
+            squared *= factor
+            Z *= np.sqrt(factor)
         targets = classes if self.values is None else self.values[classes]
         weights, loss = self.loss(squared, targets[:n], targets[n:])
         gradients = anchor_gradients(weights / n, Z[:n], Z[n:])
         self._step(np.vstack(gradients).T @ X)
         return loss / n
-
-    def _set_width(self, apart: FloatArray) -> float:
-        """Scale L so that others are neither all softly near nor all out of sight.
-
-        Returns the factor of squared distances.
-        """
-        typical = float(np.median(apart)) if apart.size else 0.0
-        factor = WIDTH / typical if typical > 0.0 else 1.0
-        self.L *= np.sqrt(factor)
-        return factor
 
     def _step(self, gradient: FloatArray) -> None:
         self._mean = MOMENTUM * self._mean + (1.0 - MOMENTUM) * gradient

@@ -1,4 +1,4 @@
-"""L-BFGS for LMNN's objective, one step at a time."""
+"""L-BFGS for objectives of all samples, one step at a time."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _best_multiple(problem: LargeMargin, frame: Frame) -> tuple[Value, float]:
         value, scale = other, factor_of_4 * scale
 
 
-def descend(problem: LargeMargin, init: Value, *, tol: float) -> Iterator[tuple[Value, bool]]:
+def descend(problem: Any, init: Any, *, tol: float) -> Iterator[tuple[Any, bool]]:
     """Minimise by L-BFGS in L; yield the value after each step, and whether it has converged.
 
     Bisection finds steps that meet the weak Wolfe conditions. It also works where the objective
@@ -75,12 +75,12 @@ def _times_inverse_hessian(
 
 
 def _search_line(
-    problem: LargeMargin, value: Value, slope: FloatArray, direction: FloatArray
-) -> tuple[Value, FloatArray] | None:
+    problem: Any, value: Any, slope: FloatArray, direction: FloatArray
+) -> tuple[Any, FloatArray] | None:
     """Return a lower value along the direction and its gradient, or None if the search fails."""
     descent = float(np.vdot(slope, direction))
     shortest, longest, length = 0.0, np.inf, 1.0
-    best: tuple[Value, FloatArray] | None = None
+    best: tuple[Any, FloatArray] | None = None
     for _ in range(_MOST_TRIALS):
         tried = problem.at(value.L + length * direction)
         if not tried.objective < value.objective + 1e-4 * length * descent:
@@ -99,13 +99,15 @@ def _search_line(
     return best
 
 
-class LargeMarginSolver:
-    """Minimise LMNN's objective over L, in the coordinates of its `Frame`.
+class DescentSolver:
+    """Minimise an objective of all samples over L, one step of L-BFGS at a time.
 
     Parameters
     ----------
-    problem : LargeMargin
-        The objective; the solver changes its coordinates.
+    problem : LargeMargin or AllAnchors
+        The objective: its value ``at`` an L, and its ``gradient`` there.
+    init : Value
+        The objective at the first L.
     tol : float
         Converged once steps lower the objective by less than this share of it, on average over
         five.
@@ -113,15 +115,13 @@ class LargeMarginSolver:
 
     batch_size = 1
 
-    def __init__(self, problem: LargeMargin, *, tol: float) -> None:
-        self.frame = Frame.of(problem)
-        problem.change_coordinates(self.frame.T)
-        self.value, self.scale = _best_multiple(problem, self.frame)
-        self.objectives = [self.value.objective]
+    def __init__(self, problem: Any, init: Any, *, tol: float) -> None:
+        self.value = init
+        self.objectives: list[float] = [init.objective]
         self.curve: list[Point] = []
         self.n_iterations = 0
         self.converged = False
-        self._descent = descend(problem, self.value, tol=tol)
+        self._descent = descend(problem, init, tol=tol)
 
     @property
     def n_updates(self) -> int:
@@ -131,7 +131,7 @@ class LargeMarginSolver:
     @property
     def metric(self) -> FloatArray:
         """The current M."""
-        return self.frame.metric(self.value.L, self.scale)
+        return np.asarray(self.value.L.T @ self.value.L)
 
     def advance(self, X: Any, portion: Any, /) -> None:
         """Take one step; the samples are those of the problem."""
@@ -143,3 +143,18 @@ class LargeMarginSolver:
         self.curve.append(
             Point(lower.n_active if lower else 0, self.objectives[-1], self.n_updates)
         )
+
+
+class LargeMarginSolver(DescentSolver):
+    """Minimise LMNN's objective in the coordinates of its `Frame`, which the problem changes to."""
+
+    def __init__(self, problem: LargeMargin, *, tol: float) -> None:
+        self.frame = Frame.of(problem)
+        problem.change_coordinates(self.frame.T)
+        value, self.scale = _best_multiple(problem, self.frame)
+        super().__init__(problem, value, tol=tol)
+
+    @property
+    def metric(self) -> FloatArray:
+        """The current M."""
+        return self.frame.metric(self.value.L, self.scale)

@@ -23,6 +23,8 @@ from calipers.threads import parallel_map, single_threaded_blas
 Loss: TypeAlias = Callable[
     [FloatArray, npt.NDArray[Any], npt.NDArray[Any]], tuple[FloatArray, float]
 ]
+WIDTH = 4.0  # median squared distance of samples of two classes at the first step
+_WIDTH_SAMPLES = 1000  # at most
 _BLOCK_ELEMENTS = 2**19  # distances of a block of anchors to all samples: 4 MB
 
 
@@ -31,7 +33,7 @@ def expected_errors(
 ) -> tuple[FloatArray, float]:
     """``1 - p_i``: NCA (Goldberger, Roweis, Hinton and Salakhutdinov 2004)."""
     is_same = anchors[:, None] == references
-    shares, _ = _softmax(squared)
+    shares = _softmax(squared)
     p = np.sum(shares, axis=1, where=is_same)
     return shares * (is_same - p[:, None]), float(np.sum(1.0 - p))
 
@@ -40,28 +42,35 @@ def squared_errors(
     squared: FloatArray, anchors: npt.NDArray[Any], references: npt.NDArray[Any]
 ) -> tuple[FloatArray, float]:
     """Squared errors of kernel regression: MLKR (Weinberger and Tesauro 2007)."""
-    shares, _ = _softmax(squared)
+    shares = _softmax(squared)
     predicted = shares @ references
     error = predicted - anchors
     weights = 2.0 * error[:, None] * (predicted[:, None] - references) * shares
     return weights, float(error @ error)
 
 
-def _softmax(squared: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Shares of exp(-squared) in each row, and the log of their sum; 0 and -inf for no finite."""
+def _softmax(squared: FloatArray) -> FloatArray:
+    """Shares of exp(-squared) in each row; 0 where nothing is finite."""
     nearest = squared.min(axis=1, initial=np.inf)
-    offset = np.where(np.isfinite(nearest), nearest, 0.0)
-    shares = np.exp(offset[:, None] - squared)
+    shares = np.exp(np.where(np.isfinite(nearest), nearest, 0.0)[:, None] - squared)
     total = shares.sum(axis=1)
     shares /= np.where(total > 0.0, total, 1.0)[:, None]
-    with np.errstate(divide="ignore"):
-        return shares, np.log(total) - offset
+    return np.asarray(shares)
 
 
 def squared_distances(A: FloatArray, B: FloatArray) -> FloatArray:
     """Squared Euclidean distances between the rows of A and of B."""
     squared = np.sum(A**2, axis=1)[:, None] - 2.0 * (A @ B.T) + np.sum(B**2, axis=1)
     return np.asarray(np.maximum(squared, 0.0))
+
+
+def width_factor(apart: FloatArray) -> float:
+    """Factor of squared distances by which neighbours are neither all near nor all out of sight.
+
+    ``apart`` are distances of samples that differ in class or target.
+    """
+    typical = float(np.median(apart)) if apart.size else 0.0
+    return WIDTH / typical if typical > 0.0 else 1.0
 
 
 def anchor_gradients(
@@ -74,11 +83,12 @@ def anchor_gradients(
 
 
 class Value(NamedTuple):
-    """The loss at L, and its gradient."""
+    """The loss at L, its gradient, and the number of anchors."""
 
     L: FloatArray
     objective: float
     slope: FloatArray
+    n_active: int
 
 
 class AllAnchors:
@@ -112,8 +122,16 @@ class AllAnchors:
 
         size = max(1, _BLOCK_ELEMENTS // len(Z))
         with single_threaded_blas():
-            blocks = list(parallel_map(of_block, range(0, len(Z), size)))
-        return Value(L, sum(value for value, _ in blocks), sum(slope for _, slope in blocks))  # type: ignore[arg-type]
+            blocks = parallel_map(of_block, range(0, len(Z), size))
+        slope = np.sum([slope for _, slope in blocks], axis=0)
+        return Value(L, float(sum(value for value, _ in blocks)), slope, len(Z))
+
+    def start(self, L: FloatArray) -> Value:
+        """The loss at the multiple of L by which some samples have the right width."""
+        some = slice(None, None, -(-len(self.X) // _WIDTH_SAMPLES))
+        Z, targets = self.X[some] @ L.T, self.targets[some]
+        apart = squared_distances(Z, Z)[targets[:, None] != targets]
+        return self.at(L * np.sqrt(width_factor(apart)))
 
     def gradient(self, value: Value) -> FloatArray:
         """Return the gradient at a value."""

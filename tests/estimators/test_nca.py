@@ -1,0 +1,93 @@
+"""NCA and MLKR: the objective, mini-batches beside all samples at once, and what they find."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, load_digits
+from sklearn.neighbors import KNeighborsRegressor, NeighborhoodComponentsAnalysis
+
+from calipers import MLKR, NCA
+from calipers.evaluation import knn_error
+from calipers.solvers.soft_neighbors import AllAnchors, expected_errors, squared_errors
+from learners import iris
+
+X, Y = iris()
+DIABETES, TARGETS = load_diabetes(return_X_y=True)
+CASES: dict[str, tuple[Any, Any, Any, Any]] = {
+    "NCA": (NCA, expected_errors, X, Y),
+    "MLKR": (MLKR, squared_errors, DIABETES, TARGETS),
+}
+each = pytest.mark.parametrize("name", CASES)
+
+
+def objective(name: str, L: Any) -> float:
+    _, loss, samples, targets = CASES[name]
+    return AllAnchors(loss, samples, targets).at(L).objective
+
+
+@each
+def test_all_samples_at_once_end_at_a_minimum(name: str) -> None:
+    learner, loss, samples, targets = CASES[name]
+    init = np.diag(1.0 / samples.std(axis=0)) / 2.0
+    fitted = learner(init=init, batch_size=None, max_iter=2000, tol=1e-10).fit(samples, targets)
+    assert fitted.converged_
+    assert np.isclose(objective(name, fitted.components_), fitted.objective_)
+    assert (np.diff(fitted.objective_curve_) <= 0.0).all()
+    slope = AllAnchors(loss, samples, targets).at(fitted.components_).slope
+    start = AllAnchors(loss, samples, targets).at(init).slope
+    assert np.linalg.norm(slope @ fitted.components_.T) < 1e-2 * np.linalg.norm(start @ init.T)
+
+
+@each
+def test_mini_batches_come_near(name: str) -> None:
+    learner, _, samples, targets = CASES[name]
+    whole = learner(batch_size=None, init="scaled", max_iter=1000).fit(samples, targets)
+    batches = learner(batch_size=128, init="scaled", max_iter=600, random_state=0)
+    found = objective(name, batches.fit(samples, targets).components_)
+    first = whole.objective_curve_[0]
+    assert found < whole.objective_ + 0.3 * (first - whole.objective_)
+
+
+def test_the_objective_is_not_above_scikit_learns() -> None:
+    theirs = NeighborhoodComponentsAnalysis(init="identity", max_iter=300, random_state=0)
+    theirs.fit(X, Y)
+    ours = NCA(batch_size=None, init="identity", max_iter=300).fit(X, Y)
+    assert ours.objective_ <= objective("NCA", theirs.components_) + 0.01
+
+
+@pytest.mark.parametrize("n_components", [None, 2])
+def test_digits(n_components: int | None) -> None:
+    samples, labels = load_digits(return_X_y=True)
+    train, test = slice(None, None, 2), slice(1, None, 2)
+    fitted = NCA(n_components, random_state=0).fit(samples[train], labels[train])
+    assert fitted.init_ == ("within-class" if n_components else "identity")
+    assert fitted.max_iter_ == fitted.n_iter_ == 119
+    Z = fitted.transform(samples)
+    error = knn_error(Z[train], labels[train], Z[test], labels[test])
+    assert error < (0.4 if n_components else 0.025)
+
+
+@pytest.mark.parametrize("n_components", [None, 1])
+def test_mlkr_finds_the_feature_that_matters(n_components: int | None) -> None:
+    rng = np.random.default_rng(0)
+    samples = rng.standard_normal((600, 6)) * [1, 1, 1, 5, 5, 5]
+    targets = np.sin(2.0 * samples[:, 1])
+    fitted = MLKR(n_components, max_iter=400, random_state=0).fit(samples[:300], targets[:300])
+    Z = fitted.transform(samples)
+    score = KNeighborsRegressor(5).fit(Z[:300], targets[:300]).score(Z[300:], targets[300:])
+    assert score > 0.9
+    assert not hasattr(fitted, "classes_")
+
+
+def test_mlkr_needs_numbers() -> None:
+    with pytest.raises(ValueError, match="MLKR needs targets that are numbers, got 'a'"):
+        MLKR().fit(X, np.array(["a", "b", "c"])[Y])
+
+
+def test_resolved_values_give_the_same_bits() -> None:
+    fitted = NCA(random_state=0).fit(X, Y)
+    again = NCA(init=fitted.init_, max_iter=fitted.max_iter_, random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(again.components_, fitted.components_)
