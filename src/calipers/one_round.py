@@ -106,6 +106,7 @@ def minimise(
     given: Given,
     solver: Any,
     *,
+    max_iter: int | None = None,
     learned: Callable[[Any], dict[str, Any]] = lambda solver: {},
 ) -> None:
     """Let a solver of an objective over all samples take steps until it has converged.
@@ -113,7 +114,7 @@ def minimise(
     Sets ``components_``, ``objective_curve_``, ``converged_`` and the counts, and warns if
     `max_iter` steps were too few. ``learned`` says which further attributes follow from the solver.
     """
-    started, max_iter = perf_counter(), int(estimator.max_iter)
+    started, max_iter = perf_counter(), int(max_iter or estimator.max_iter)
     attributes = _attributes(estimator, given.samples, learned)
     history = learn(
         estimator,

@@ -52,7 +52,8 @@ def learn_factor(
         targets = dense.labels if values is None else values[dense.labels]
         problem = AllAnchors(loss, dense.X.astype(np.float64, copy=False), targets)
         solver = DescentSolver(problem, problem.start(axes), tol=float(estimator.tol))
-        one_round.minimise(estimator, moved, solver, learned=learned)
+        most = estimator.max_iter_
+        one_round.minimise(estimator, moved, solver, max_iter=most, learned=learned)
         return
     batches = AnchorBatches(
         samples,

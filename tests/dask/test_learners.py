@@ -70,6 +70,8 @@ def same_as_in_memory(client: Any, learner: Any, here: tuple[Any, Any], there: A
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("kind", ["array", "dataframe", "delayed"])
 def test_every_learner_takes_every_collection(client: Any, name: str, kind: str) -> None:
+    if name == "MLKR" and kind == "dataframe":
+        pytest.skip("its labels are no numbers")
     here = (frame()[NAMES], frame()["digit"]) if kind == "dataframe" else (X, Y)
     same_as_in_memory(client, little(name, **LESS.get(name, {})), here, collections(kind))
 

@@ -87,7 +87,10 @@ def test_mlkr_needs_numbers() -> None:
         MLKR().fit(X, np.array(["a", "b", "c"])[Y])
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_resolved_values_give_the_same_bits() -> None:
     fitted = NCA(random_state=0).fit(X, Y)
+    at_once = NCA(batch_size=None).fit(X, Y)
+    assert at_once.max_iter_ == 48
     again = NCA(init=fitted.init_, max_iter=fitted.max_iter_, random_state=0).fit(X, Y)
     np.testing.assert_array_equal(again.components_, fitted.components_)

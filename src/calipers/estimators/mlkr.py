@@ -70,12 +70,12 @@ class MLKR(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  #
 
     Examples
     --------
-    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.model_selection import cross_val_score
     >>> from sklearn.neighbors import KNeighborsRegressor
     >>> from sklearn.pipeline import make_pipeline
     >>> from calipers import MLKR
-    >>> X, y = load_diabetes(return_X_y=True)
+    >>> X, y = make_friedman1(400, random_state=0)
     >>> model = make_pipeline(MLKR(random_state=0), KNeighborsRegressor(10))
     >>> plain = KNeighborsRegressor(10)
     >>> bool(cross_val_score(model, X, y).mean() > cross_val_score(plain, X, y).mean())
