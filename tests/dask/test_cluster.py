@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Iterator
 from pathlib import Path
-from threading import Thread
-from time import monotonic, sleep
 from typing import Any
 
 import numpy as np
@@ -22,7 +18,7 @@ from calipers.dask.cluster import ClusterError, client_of  # noqa: E402
 from calipers.dask.samples import cluster_samples  # noqa: E402
 from calipers.data.samples import MemorySamples  # noqa: E402
 from dask import delayed  # noqa: E402
-from dask_cluster import LONGEST, bounded, cluster_of  # noqa: E402
+from dask_cluster import LONGEST, bounded, cluster_of, kill, pause_once, when_there  # noqa: E402
 
 X, Y = load_iris(return_X_y=True)
 ANCHORS = np.arange(0, 150, 3)
@@ -53,50 +49,6 @@ def same_neighbours_as_in_memory(client: Any) -> None:
     expected = MemorySamples(X, Y).nearest(ANCHORS, n_same=3, n_other=3)
     for got, lists in zip(bounded(found), expected, strict=True):
         np.testing.assert_array_equal(got, lists)
-
-
-def pause_once(client: Any, module: str, function: str, file: Path) -> None:
-    """Let the first call of a function, on any worker, write its process id and wait."""
-
-    def patch(module: str, function: str, file: str) -> None:
-        import importlib
-        import os
-        import time
-
-        home = importlib.import_module(module)
-        true = getattr(home, function)
-
-        def paused(*arguments: Any) -> Any:
-            try:
-                handle = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
-            except FileExistsError:
-                return true(*arguments)
-            os.write(handle, str(os.getpid()).encode())
-            os.close(handle)
-            time.sleep(120)  # far longer than the test lets it
-            raise AssertionError("this worker was to be killed")
-
-        setattr(home, function, paused)
-
-    client.run(patch, module, function, str(file))
-
-
-def when_there(file: Path, act: Any) -> Thread:
-    """Act on the process id in a file as soon as it is there."""
-
-    def watch() -> None:
-        end = monotonic() + LONGEST
-        while monotonic() < end and not (file.exists() and file.read_text()):
-            sleep(0.05)
-        act(int(file.read_text()))
-
-    thread = Thread(target=watch, daemon=True)
-    thread.start()
-    return thread
-
-
-def kill(pid: int) -> None:
-    os.kill(pid, signal.SIGKILL)
 
 
 @pytest.mark.parametrize("step", ["read", "search"])

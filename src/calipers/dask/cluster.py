@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import secrets
+from asyncio import run_coroutine_threadsafe
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from concurrent.futures import CancelledError, wait
+from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import Any
 
@@ -57,7 +59,8 @@ class Tasks:
 
     def submit(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Submit a task and return its future; futures among the arguments are its dependencies."""
-        return self.client.submit(function, *arguments, key=self.key(name), pure=False)
+        with explained(f"the task {name!r}"):
+            return self.client.submit(function, *arguments, key=self.key(name), pure=False)
 
     def merged(self, name: str, merge: Callable[[list[Any]], Any], futures: list[Any]) -> Any:
         """Merge the results of all futures by a tree of tasks, and return its future."""
@@ -77,41 +80,67 @@ class Tasks:
             A task failed, or the cluster had no worker for a minute.
         """
         futures = list(futures)
-        self._wait(futures, what)
-        gathered: list[Any] = self.client.gather(futures)
-        return gathered
+        with explained(what):
+            self._until(lambda seconds: self._are_done(futures, what, seconds), what)
+            loop: Any = self.client.loop.asyncio_loop
+            gathering = run_coroutine_threadsafe(_gathered(self.client, futures), loop)
+            self._until(lambda seconds: bool(wait([gathering], seconds).done), what)
+            return list(gathering.result())
 
-    def _wait(self, futures: list[Any], what: str) -> None:
-        from distributed import wait
-
+    def _until(self, is_done: Callable[[float], bool], what: str) -> None:
+        """Ask until it is done; raise if there has been no worker for long."""
         seen = monotonic()
-        while not _are_done(futures, what):
-            try:
-                with self.client.as_current():
-                    wait(futures, timeout=_POLL_EVERY)
-            except TimeoutError:
-                if self.client.scheduler_info(n_workers=-1)["workers"]:
-                    seen = monotonic()
-                elif monotonic() - seen > LONGEST_WITHOUT_WORKERS:
-                    raise ClusterError(
-                        f"The cluster has had no worker for {LONGEST_WITHOUT_WORKERS:.0f} s while "
-                        f"{what} was waited for: start workers, then fit again."
-                    ) from None
+        while not is_done(_POLL_EVERY):
+            if self.client.scheduler_info(n_workers=-1).get("workers"):
+                seen = monotonic()
+            elif monotonic() - seen > LONGEST_WITHOUT_WORKERS:
+                raise ClusterError(
+                    f"The cluster has had no worker for {LONGEST_WITHOUT_WORKERS:.0f} s while "
+                    f"{what} was waited for: start workers, then fit again."
+                )
+
+    def _are_done(self, futures: list[Any], what: str, seconds: float) -> bool:
+        """Wait a little; return whether all are finished, raise for the first that failed."""
+        import distributed
+
+        with self.client.as_current(), suppress(TimeoutError, CancelledError):
+            distributed.wait(futures, timeout=seconds)
+        for place, future in enumerate(futures):
+            if future.status in ("error", "cancelled"):  # what is lost is computed again
+                raise _failure(what, place, len(futures), future)
+        return all(future.status == "finished" for future in futures)
 
 
-def _are_done(futures: list[Any], what: str) -> bool:
-    """Return whether all are finished; raise for the first that failed."""
-    for place, future in enumerate(futures):
-        if future.status in ("error", "cancelled", "lost"):
-            raise _failure(what, place, len(futures), future)
-    return all(future.status == "finished" for future in futures)
+@contextmanager
+def explained(what: str) -> Iterator[None]:
+    """Raise `ClusterError` where the client or the scheduler has gone away."""
+    from distributed.client import ClosedClientError
+    from distributed.comm import CommClosedError
+
+    try:
+        yield
+    except (CancelledError, ClosedClientError, CommClosedError) as gone:
+        raise _gone(what, gone) from gone
+
+
+def _gone(what: str, gone: BaseException | None) -> ClusterError:
+    reason = " ".join(str(gone or "").split())
+    return ClusterError(
+        f"The cluster was restarted, closed or lost its scheduler while {what} was waited for"
+        f"{f' ({reason[:200]})' if reason else ''}: fit again when it is there."
+    )
+
+
+async def _gathered(client: Any, futures: list[Any]) -> list[Any]:
+    found: list[Any] = await client.gather(futures, asynchronous=True)
+    return found
 
 
 def _failure(what: str, place: int, n: int, future: Any) -> ClusterError:
-    cause = future.exception() if future.status == "error" else None
     where = f"{what} {place + 1} of {n}" if n > 1 else what
-    if cause is None:
-        return ClusterError(f"{where} was {future.status} before it was done: fit again.")
+    if future.status == "cancelled":
+        return _gone(where, None)
+    cause = future.exception()
     reason = " ".join(str(cause).split()) or "no reason given"
     kind = type(cause).__name__
     if kind == "KilledWorker":

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from calipers.arrays import IndexArray
 from calipers.dask import partitions
-from calipers.dask.cluster import Tasks, client_of
+from calipers.dask.cluster import Tasks, client_of, explained
 from calipers.dask.collections import (
     delayed_partitions,
     is_collection,
@@ -281,7 +281,8 @@ def cluster_samples(
         A partition could not be computed.
     """
     tasks = Tasks(client)
-    read = client.compute(delayed_partitions(X, y, keys=tasks.key))
+    with explained("partition"):
+        read = client.compute(delayed_partitions(X, y, keys=tasks.key))
     samples = samples_on_cluster(tasks, read)
     announced, columns = getattr(X, "columns", None), samples.whole.columns
     if announced is not None and columns is not None and columns != tuple(announced):
