@@ -13,7 +13,7 @@ import numpy.typing as npt
 from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
 
-from calipers.inputs import Given, given_labeled, given_unlabeled
+from calipers.inputs import Given, given_labeled, given_unlabeled, labelled_part
 from calipers.triplets import check_pairs, check_triplets
 
 
@@ -54,7 +54,9 @@ class FromLabels:
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, *, client: Any = None) -> Self:
+    def fit(
+        self, X: npt.ArrayLike, y: npt.ArrayLike, *, unlabeled: Any = None, client: Any = None
+    ) -> Self:
         """Learn from labels.
 
         Parameters
@@ -63,6 +65,9 @@ class FromLabels:
             Samples.
         y : array-like or Dask collection of shape (n_samples,)
             Class of each sample; numbers or strings.
+        unlabeled : label, optional
+            Value of y that stands for no label. Such samples are left out, and the others are
+            read into memory. By default every value is a label, -1 and "" too.
         client : distributed.Client, optional
             Client for Dask collections. By default the current one, or a local cluster.
 
@@ -71,7 +76,8 @@ class FromLabels:
         Self
             The fitted estimator.
         """
-        with given_labeled(self, X, y, client=client) as given:
+        with given_labeled(self, X, y, client=client) as everything:
+            given = labelled_part(self, everything, unlabeled)
             self.classes_ = given.classes
             self._learn(given)
         return self

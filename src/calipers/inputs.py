@@ -102,6 +102,23 @@ def given_labeled(estimator: Any, X: Any, y: Any, *, client: Any = None) -> Iter
         yield Given(MemorySamples(dense, codes), classes, dense, labels)
 
 
+def labelled_part(estimator: Any, given: Given, unlabeled: Any) -> Given:
+    """The samples with a label, in memory; all if no label is the value for none."""
+    places = [place for place, label in enumerate(given.classes.tolist()) if label == unlabeled]
+    if unlabeled is None or not places:
+        return given
+    labels = given.samples.labels_of(np.arange(given.samples.shape[0]))
+    kept = np.flatnonzero(labels != places[0])
+    if not len(kept):
+        raise ValueError(
+            f"{type(estimator).__name__} needs labels, but all {len(labels)} are {unlabeled!r}, "
+            "which unlabeled says is none: pass labels of some samples."
+        )
+    codes = labels[kept] - (labels[kept] > places[0])
+    classes, X = np.delete(given.classes, places[0]), given.samples.take(kept)
+    return Given(MemorySamples(X, codes), classes, X, classes[codes])
+
+
 @contextmanager
 def given_unlabeled(estimator: Any, X: Any, *, client: Any = None) -> Iterator[Given]:
     """Check samples without labels, wherever they are; the fit takes place within the context."""

@@ -249,6 +249,40 @@ def test_any_layout_and_labels_give_the_same_metric_and_are_left_alone(name: str
             assert fitted.classes_.tolist() == sorted(set(np.asarray(labels).tolist()))
 
 
+FROM_LABELS = [name for name in LEARNERS if name not in ("Euclidean", "Scaled")]
+
+
+@pytest.mark.parametrize("name", FROM_LABELS)
+@pytest.mark.parametrize("value", [-1, 1, 99])
+def test_samples_without_a_label_are_left_out(name: str, value: int) -> None:
+    labels = np.where(np.arange(len(WHOLE)) % 4 == 0, value, WHOLE_LABELS)
+    kept = labels != value
+    expected = little(name).fit(WHOLE[kept], labels[kept])
+    fitted = little(name).fit(WHOLE, labels, unlabeled=value)
+    np.testing.assert_array_equal(fitted.components_, expected.components_)
+    if name != "MLKR":
+        assert value not in fitted.classes_
+
+
+@pytest.mark.parametrize("name", FROM_LABELS)
+def test_no_value_stands_for_no_label_by_itself(name: str) -> None:
+    labels = np.where(WHOLE_LABELS == 0, -1, WHOLE_LABELS)
+    fitted, other = little(name).fit(WHOLE, labels), little(name).fit(WHOLE, labels, unlabeled=7)
+    np.testing.assert_array_equal(other.components_, fitted.components_)
+    if name != "MLKR":
+        assert -1 in fitted.classes_
+    with pytest.raises(ValueError, match=f"^{name} needs labels, but all 40 are -1, which"):
+        little(name).fit(WHOLE, np.full(len(WHOLE), -1), unlabeled=-1)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_labelled_samples_of_a_memory_mapped_file(tmp_path: Path) -> None:
+    labels = np.where(np.arange(700) % 3 == 0, -1, DIGIT_LABELS)
+    expected = little("TripletSGD").fit(DIGITS[labels >= 0], labels[labels >= 0])
+    got = little("TripletSGD").fit(mapped(tmp_path, DIGITS), labels, unlabeled=-1)
+    np.testing.assert_array_equal(got.components_, expected.components_)
+
+
 # Invariances
 
 
