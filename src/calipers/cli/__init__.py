@@ -8,6 +8,7 @@ output                    consoles, remarks, JSON, pictures
 stopping                  how a command ends on Ctrl-C and SIGTERM
 learners                  metric learners by name, and how a command fits one
 encoded                   a table as samples: read, encoded, split into folds
+verdict, verdict_page     what held-out samples say about distances; the same as a page
 fit, transform,           the commands for one's own data
 evaluate, inspect
 demo                      what a learned distance is worth, on embedded data

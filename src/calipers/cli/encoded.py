@@ -49,13 +49,19 @@ class Labelled:
     left_out: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def split(self, is_test: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Return training and test samples; means and categories are of the training part."""
+    def split(
+        self, is_test: npt.NDArray[Any]
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], list[str] | None]:
+        """Return training and test samples and names of features.
+
+        Means and categories are those of the training part.
+        """
         if self.encoder is None or self.table is None:
-            return self.X[~is_test], self.X[is_test]
+            return self.X[~is_test], self.X[is_test], None
         known = self.table.take(~is_test)
         encoder = self.encoder.refit(known)
-        return encoder.transform(known), encoder.transform(self.table.take(is_test))
+        names = encoder.get_feature_names_out().tolist()
+        return encoder.transform(known), encoder.transform(self.table.take(is_test)), names
 
 
 def read_labelled(options: argparse.Namespace) -> Labelled:

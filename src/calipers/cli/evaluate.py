@@ -1,15 +1,15 @@
-"""``calipers evaluate``: cross-validated scores of a learner."""
+"""``calipers evaluate``: is a learned distance better? Cross-validated, the verdict first."""
 
 from __future__ import annotations
 
 import argparse
-from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from calipers.cli import learners
 from calipers.cli.encoded import read_labelled
-from calipers.cli.options import add_data, add_output, picture
+from calipers.cli.options import add_data, add_output, check_apart, picture
 from calipers.cli.output import (
     check_picture,
     console,
@@ -18,46 +18,38 @@ from calipers.cli.output import (
     write_json,
     write_picture,
 )
+from calipers.cli.verdict import DISTANCES, MOST_QUERIES, SCORES, Fold, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy.typing as npt
+    from matplotlib.figure import Figure
     from rich.table import Table
 
     from calipers.cli.encoded import Labelled
     from calipers.cli.options import Commands
-
-    Transform = Callable[[Any], Any]
-
-MOST_QUERIES = 2000
-"""Held-out samples of a fold that are retrieval queries at most; more change the means little."""
-
-_HEADINGS = {
-    "knn_error": "k-NN error %",
-    "precision_at_k": "precision@k %",
-    "recall_at_k": "recall@k %",
-    "mean_average_precision": "MAP %",
-    "ndcg": "nDCG %",
-}
 
 
 def add(commands: Commands) -> None:
     """Register the command."""
     evaluate = commands.add_parser(
         "evaluate",
-        help="k-NN error and retrieval scores before and after, cross-validated",
+        help="is a learned distance better? a verdict, k-NN error and retrieval scores",
         description="Learn a metric with a fold of the samples held out, and compare on that fold "
-        "the k-NN error and retrieval scores under the Euclidean distance and under the learned "
-        "one; each fold is held out once.",
+        "the k-NN error and retrieval scores under the learned distance with those under the raw "
+        "and the standardised features; each fold is held out once.",
     )
-    evaluate.add_argument("data", help="table: CSV, TSV, Parquet, NPY, NPZ or LIBSVM")
+    evaluate.add_argument("data", help="table: CSV, TSV, .xlsx, JSONL, Parquet, NPY, NPZ or LIBSVM")
     evaluate.add_argument(
         "-o",
         "--output",
         type=picture,
         metavar="PICTURE",
-        help="draw held-out samples before and after",
+        help="draw the samples of the last fold under each distance",
+    )
+    evaluate.add_argument(
+        "--html",
+        type=Path,
+        metavar="PAGE",
+        help="write a page: errors per class, confusions, samples that changed sides, weights",
     )
     add_data(evaluate, label_needed=True)
     learners.add_learner(evaluate)
@@ -66,67 +58,47 @@ def add(commands: Commands) -> None:
     evaluate.set_defaults(run=run)
 
 
-@dataclass(frozen=True)
-class _Fold:
-    """Samples to learn from, and samples held out."""
-
-    X_train: npt.NDArray[Any]
-    y_train: npt.NDArray[Any]
-    X_test: npt.NDArray[Any]
-    y_test: npt.NDArray[Any]
-
-
-@dataclass
-class _Result:
-    """Scores of every fold before and after learning, and what was learned last."""
-
-    before: list[dict[str, float]] = field(default_factory=list)
-    after: list[dict[str, float]] = field(default_factory=list)
-    chosen: list[str] = field(default_factory=list)  # by a selection, fold by fold
-    reason: str = ""  # of the last selection
-    notes: dict[str, None] = field(default_factory=dict)
-    transforms: tuple[Transform, Transform] | None = None  # of the last fold
-
-
 def run(options: argparse.Namespace) -> int:
-    """Learn and score fold by fold, then show the means."""
+    """Learn and score fold by fold, then show the verdict."""
+    from calipers.io import atomic_write, check_writable
+
     console()  # a missing package is reported before the work
+    for path in filter(None, (options.output, options.html)):
+        check_apart(path, data=options.data)
     if options.output is not None:
         check_picture(options.output)
+    if options.html is not None:
+        check_writable(options.html)
     learners.make(options)  # an option of no use is reported before the data are read
     data = read_labelled(options)
-    folds = _folds(data, options)
-    result = _evaluate(folds, options)
-    n_queries = sum(min(len(fold.y_test), MOST_QUERIES) for fold in folds)
-    rows = [
-        {"distance": name, **_summary(scores), "n_queries": n_queries}
-        for name, scores in (("before", result.before), ("after", result.after))
-    ]
-    if result.chosen:
-        rows[1]["chosen"] = result.chosen
-    if options.output is not None:
-        assert result.transforms is not None
-        _draw(options, folds[-1], result.transforms, rows)
+    verdict = Verdict(_folds(data, options), options.neighbors)
+    transforms = _evaluate(verdict, options)
+    figure = None
+    if options.output is not None or options.html is not None:
+        figure = _figure(verdict, transforms)
+    if options.output is not None and figure is not None:
+        write_picture(figure, options.output)
+    if options.html is not None:
+        from calipers.cli.verdict_page import page
+
+        with atomic_write(options.html) as stream:
+            stream.write(page(verdict, data, source=options.data, figure=figure).encode())
     if options.json:
-        write_json(rows)
+        write_json(_json(verdict, data))
     else:
-        _show(options, result, rows, n_samples=len(data.X))
-    if not options.quiet:
-        for note in result.notes:
-            remark(f"Note: {note}")
-        if options.output is not None:
-            remark(f"Picture: {options.output}")
+        _show(verdict, data, options)
     return 0
 
 
-def _evaluate(folds: list[_Fold], options: argparse.Namespace) -> _Result:
+def _evaluate(verdict: Verdict, options: argparse.Namespace) -> dict[str, Any]:
+    """Score every fold; returns the distances of the last one."""
+    from calipers.metric import feature_shares
     from calipers.paper.progress import meter
 
-    result = _Result()
-    with meter(len(folds), console=console(stderr=True), show=not options.quiet) as bar:
-        for number, fold in enumerate(folds, 1):
-            name = f"fold {number} of {len(folds)}"
-            with bar.step(name) as advance:
+    n_folds, transforms = len(verdict.folds), {}
+    with meter(n_folds, console=console(stderr=True), show=not options.quiet) as bar:
+        for number, fold in enumerate(verdict.folds, 1):
+            with bar.step(f"fold {number} of {n_folds}") as advance:
                 metric = learners.make(options)
                 if hasattr(metric, "set_callbacks"):
                     metric.set_callbacks(advance)
@@ -137,52 +109,28 @@ def _evaluate(folds: list[_Fold], options: argparse.Namespace) -> _Result:
                     source=options.data,
                     standardize=options.standardize,
                 )
-                before = _as_given(fold, standardize=options.standardize)
-                result.before.append(_scores(fold, before, options))
-                result.after.append(_scores(fold, metric.transform, options))
-            result.transforms = before, metric.transform
-            result.notes |= dict.fromkeys(warned)
+                transforms = {
+                    "learned": metric.transform,
+                    "raw": lambda X: X,
+                    "standardised": _standardised(fold),
+                }
+                verdict.add(fold, transforms, options.at)
+            verdict.notes |= dict.fromkeys(warned)
             if hasattr(metric, "chosen_"):
-                result.chosen.append(metric.chosen_)
-                result.reason = metric.reason_
-    return result
+                verdict.chosen.append(metric.chosen_)
+                verdict.reason = metric.reason_
+            shares = feature_shares(metric.components_, fold.X_train.std(axis=0))
+            names = fold.names or [f"feature {i + 1}" for i in range(len(shares))]
+            verdict.shares.append(dict(zip(names, shares.tolist(), strict=True)))
+    return transforms
 
 
-def _show(
-    options: argparse.Namespace, result: _Result, rows: list[dict[str, Any]], *, n_samples: int
-) -> None:
-    """Print what was selected, the table, and how sure the difference is."""
-    from calipers.evaluation.paired import mean_and_error
-
-    if result.chosen:
-        say(_selection(result))
-    console().print(_table(rows, options))
-    pairs = zip(result.before, result.after, strict=True)
-    mean, error = mean_and_error(
-        [after["knn_error"] - before["knn_error"] for before, after in pairs]
-    )
-    say(
-        f"{options.neighbors}-NN error after minus before: {100 * mean:+.2f} ± {100 * error:.2f} "
-        f"points (mean and standard error over {len(result.after)} folds)."
-    )
-    n_queries = rows[0]["n_queries"]
-    if n_queries < n_samples:
-        say(
-            f"Retrieval scores are of {n_queries:,} of the {n_samples:,} samples, at most "
-            f"{MOST_QUERIES:,} of each fold; the k-NN error is of all."
-        )
+def _standardised(fold: Fold) -> Any:
+    units = learners.feature_units(fold.X_train, standardize=True)
+    return lambda X: X / units
 
 
-def _selection(result: _Result) -> str:
-    """Say what was chosen in the folds."""
-    often = Counter(result.chosen).most_common()
-    if len(often) == 1:
-        return result.reason
-    n_folds = len(result.chosen)
-    return f"Chosen: {', '.join(f'{name} in {n}' for name, n in often)} of {n_folds} folds."
-
-
-def _folds(data: Labelled, options: argparse.Namespace) -> list[_Fold]:
+def _folds(data: Labelled, options: argparse.Namespace) -> list[Fold]:
     import numpy as np
 
     from calipers.evaluation.folds import stratified
@@ -199,78 +147,113 @@ def _folds(data: Labelled, options: argparse.Namespace) -> list[_Fold]:
             f"{options.folds} folds: lower --folds, or leave such classes out."
         )
     fold_of = stratified(y, options.folds, np.random.default_rng(options.seed))
-    held_out = [fold_of == fold for fold in range(options.folds)]
-    parts = ((test, *data.split(test)) for test in held_out)
-    return [_Fold(known, y[~test], new, y[test]) for test, known, new in parts]
-
-
-def _as_given(fold: _Fold, *, standardize: bool) -> Transform:
-    """Samples as the learner is given them."""
-    units = learners.feature_units(fold.X_train, standardize=standardize)
-    return lambda X: X / units
-
-
-def _scores(fold: _Fold, transform: Transform, options: argparse.Namespace) -> dict[str, float]:
-    """Score held-out samples, whose neighbours are among the training samples."""
-    from dataclasses import asdict
-
-    from calipers.evaluation import knn_error, retrieval_scores
-    from calipers.init import evenly_spaced
-
-    known, new = transform(fold.X_train), transform(fold.X_test)
-    n_neighbors, k = min(options.neighbors, len(known)), min(options.at, len(known))
-    error = knn_error(known, fold.y_train, new, fold.y_test, n_neighbors=n_neighbors)
-    queries = evenly_spaced(len(new), MOST_QUERIES)
-    found = asdict(
-        retrieval_scores(
-            known, new[queries], labels=fold.y_train, query_labels=fold.y_test[queries], k=k
+    fewest = len(y) - int(np.bincount(fold_of).max())
+    if options.neighbors > fewest:
+        raise FileError(
+            f"--neighbors {options.neighbors} is more than the {fewest} samples that a fold learns "
+            "from: lower it."
         )
-    )
-    return {"knn_error": error} | {name: found[name] for name in _HEADINGS if name in found}
+    folds = []
+    for number in range(options.folds):
+        is_test = fold_of == number
+        known, new, names = data.split(is_test)
+        train, test = np.flatnonzero(~is_test), np.flatnonzero(is_test)
+        folds.append(Fold(known, y[train], new, y[test], train, test, names))
+    return folds
 
 
-def _summary(folds: list[dict[str, float]]) -> dict[str, float]:
-    """Means over folds, and their standard deviations."""
-    import numpy as np
-
-    means = {name: float(np.mean([fold[name] for fold in folds])) for name in _HEADINGS}
-    deviations = {
-        f"{name}_std": float(np.std([fold[name] for fold in folds], ddof=1)) for name in _HEADINGS
+def _json(verdict: Verdict, data: Labelled) -> dict[str, Any]:
+    """All that is shown, as plain values."""
+    rows = []
+    for name in DISTANCES:
+        scores = {score: verdict.score(name, score) for score in SCORES}
+        rows.append(
+            {"distance": name, "knn_error": verdict.error(name) / 100}
+            | {score: mean / 100 for score, (mean, _) in scores.items()}
+            | {f"{score}_standard_error": error / 100 for score, (_, error) in scores.items()}
+        )
+    return {
+        "verdict": verdict.sentences()[0],
+        "distances": rows,
+        "compared": [asdict(verdict.compared(other)) for other in DISTANCES[1:]],
+        "chosen": verdict.chosen,
+        "importances": verdict.importances(),
+        "n_samples": len(data.y),
+        "n_queries": _n_queries(verdict),
+        "left_out": data.left_out,
+        "notes": [*data.notes, *verdict.notes],
     }
-    return means | deviations
 
 
-def _table(rows: list[dict[str, Any]], options: argparse.Namespace) -> Table:
+def _n_queries(verdict: Verdict) -> int:
+    return sum(min(len(fold.y_test), MOST_QUERIES) for fold in verdict.folds)
+
+
+def _show(verdict: Verdict, data: Labelled, options: argparse.Namespace) -> None:
+    """Print the verdict, what was selected and the table, within 80 columns."""
+    from textwrap import fill
+
+    for sentence in (*verdict.sentences(), verdict.selection()):
+        if sentence:
+            say(fill(sentence, 79, break_long_words=False, break_on_hyphens=False))
+    console().print(_table(verdict, options))
+    n_queries = _n_queries(verdict)
+    if n_queries < len(data.y):
+        say(
+            f"Retrieval scores are of {n_queries:,} of the {len(data.y):,} samples, at most "
+            f"{MOST_QUERIES:,}\nof each fold; the error is of all."
+        )
+    if options.quiet:
+        return
+    for note in (*data.notes, *verdict.notes):
+        remark(f"Note: {note}")
+    if options.output is not None:
+        remark(f"Picture: {options.output}")
+    if options.html is not None:
+        remark(f"Page: {options.html}")
+
+
+def _table(verdict: Verdict, options: argparse.Namespace) -> Table:
     from rich import box
     from rich.table import Table
 
-    title = f"{options.data}: means of {options.folds} folds, --learner {options.learner}"
-    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", padding=(0, 1))
-    table.add_column("distance")
-    for heading in _HEADINGS.values():
-        shown = heading.replace("k-NN", f"{options.neighbors}-NN").replace("@k", f"@{options.at}")
-        table.add_column(shown, justify="right")
-    for row in rows:
-        cells = [f"{100 * row[name]:.2f} ± {100 * row[f'{name}_std']:.2f}" for name in _HEADINGS]
-        table.add_row(row["distance"], *cells)
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
+    table.add_column(f"{len(verdict.folds)} folds")
+    for name in DISTANCES:
+        table.add_column(name, justify="right")
+    error = f"{options.neighbors}-NN error %"
+    table.add_row(error, *(f"{verdict.error(name):.2f}" for name in DISTANCES))
+    for score, heading in SCORES.items():
+        means = (verdict.score(name, score) for name in DISTANCES)
+        cells = (f"{mean:.2f} ± {deviation:.2f}" for mean, deviation in means)
+        table.add_row(heading.replace("@k", f"@{options.at}"), *cells)
     return table
 
 
-def _draw(
-    options: argparse.Namespace,
-    fold: _Fold,
-    transforms: tuple[Transform, Transform],
-    rows: list[dict[str, Any]],
-) -> None:
-    """Draw the samples that were held out last."""
-    from calipers.plot import before_after, figure_of
+def _figure(verdict: Verdict, transforms: dict[str, Any]) -> Figure | None:
+    """Draw the last fold: each panel has its distance, and its errors of that fold."""
+    try:
+        from calipers.plot import figure_class
+        from calipers.plot.maps import legend_of_classes, ring, scatter
 
-    before, after = (transform(fold.X_test) for transform in transforms)
-    panels = before_after(before, fold.y_test, after)
-    for panel, row in zip(panels, rows, strict=True):
-        title = f"{row['distance'].capitalize()}: {options.neighbors}-NN error "
-        title += f"{100 * row['knn_error']:.1f} %"
+        figure = figure_class()(figsize=(13, 4.8), dpi=150, layout="constrained")
+    except ImportError:  # the page does without
+        return None
+    from calipers.plot import principal_plane
+
+    fold, held = verdict.folds[-1], verdict.held[-1]
+    order = ("raw", "standardised", "learned")
+    for panel, name in zip(figure.subplots(1, 3), order, strict=True):
+        plane = principal_plane(transforms[name](fold.X_test))
+        wrong = held[name].predicted != fold.y_test
+        scatter(panel, plane, fold.y_test)
+        ring(panel, plane[wrong])
+        title = f"{name.capitalize()}: {100 * wrong.mean():.1f} % error"
         panel.set_title(title, loc="left", fontsize=12, fontweight="bold")
-    figure = figure_of(panels[0])
-    figure.suptitle("Samples the metric has not seen, two principal components")
-    write_picture(figure, options.output)
+    legend_of_classes(panel)
+    figure.suptitle(
+        f"The {len(fold.y_test):,} samples of the last fold, which the metric has not seen, by two "
+        f"principal components; rings are errors of {verdict.n_neighbors}-NN in all dimensions",
+        fontsize=10,
+    )
+    return figure

@@ -63,17 +63,22 @@ def before_after(
         )
     before, after = _new_axes() if axes is None else axes
     for axes_of, data, title in ((before, panels[0], "Before"), (after, panels[1], "After")):
-        _scatter(axes_of, principal_plane(data), labels, np.unique(labels))
+        scatter(axes_of, principal_plane(data), labels, np.unique(labels))
         axes_of.set_title(title, loc="left", fontsize=12, fontweight="bold")
-    if len(np.unique(labels)) <= len(CLASS_COLORS):
-        after.legend(
+    legend_of_classes(after)
+    return before, after
+
+
+def legend_of_classes(axes: Axes) -> None:
+    """Name the classes beside a panel, unless there are too many."""
+    if len(axes.get_legend_handles_labels()[1]) <= len(CLASS_COLORS):
+        axes.legend(
             title="class",
             loc="center left",
             bbox_to_anchor=(1.01, 0.5),
             frameon=False,
             markerscale=1.6,
         )
-    return before, after
 
 
 def knn_map(
@@ -121,7 +126,7 @@ def knn_map(
     truth = np.asarray(y_test)
     classes, codes = np.unique(np.asarray(y_train), return_inverse=True)
     axes = panel(axes)
-    _scatter(axes, new, truth, classes)
+    scatter(axes, new, truth, classes)
     for spine in axes.spines.values():
         spine.set_visible(False)
     _shade(axes, known, codes, new, n_neighbors=n_neighbors)
@@ -198,10 +203,14 @@ def _new_axes() -> tuple[Axes, Axes]:
     return before, after
 
 
-def _scatter(
-    axes: Axes, points: FloatArray, labels: npt.NDArray[Any], classes: npt.NDArray[Any]
+def scatter(
+    axes: Axes,
+    points: FloatArray,
+    labels: npt.NDArray[Any],
+    classes: npt.NDArray[Any] | None = None,
 ) -> None:
     """Draw one cloud per class; many classes get a colour map instead of a legend."""
+    classes = np.unique(labels) if classes is None else classes
     colors = _class_colors(len(classes))
     few = len(classes) <= len(CLASS_COLORS)
     size = float(np.clip(20_000 / len(points), 4, 24))
