@@ -16,7 +16,7 @@ from learners import FROM_TRIPLETS, STEPWISE, each_from_triplets, for_triplets, 
 X, Y = noise()
 WITH_NAN, WITH_INF = X.copy(), X.copy()
 WITH_NAN[3, 1], WITH_INF[3, 1] = np.nan, -np.inf
-CLOSED_FORMS = ("WithinClass", "Discriminant", "RCA", "KISSME", "GMML")
+CLOSED_FORMS = ("WithinClass", "Discriminant", "LFDA", "RCA", "KISSME", "GMML")
 LEARN_FROM_LABELS = (*STEPWISE, *CLOSED_FORMS, "MetricCV")
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from calipers.estimators import ITML as ITML
     from calipers.estimators import KISSME as KISSME
     from calipers.estimators import LEGO as LEGO
+    from calipers.estimators import LFDA as LFDA
     from calipers.estimators import LMNN as LMNN
     from calipers.estimators import MLKR as MLKR
     from calipers.estimators import NCA as NCA
@@ -54,6 +55,7 @@ _HOME_OF = {
     "RCA": "calipers.estimators",
     "NCA": "calipers.estimators",
     "MLKR": "calipers.estimators",
+    "LFDA": "calipers.estimators",
     "ITML": "calipers.estimators",
     "LEGO": "calipers.estimators",
     "LMNN": "calipers.estimators",
@@ -81,6 +83,7 @@ __all__ = [
     "ITML",
     "KISSME",
     "LEGO",
+    "LFDA",
     "LMNN",
     "MLKR",
     "NCA",

@@ -1,4 +1,4 @@
-"""Metrics that are formulas of second moments: GMML, KISSME and RCA.
+"""Metrics that are formulas of second moments: GMML, KISSME, RCA, and LFDA of local ones.
 
 S and D are the mean outer products of the differences of similar and of dissimilar pairs. Formulas
 return L with M = L'L.
@@ -24,7 +24,10 @@ from calipers.init import SMALLEST_VARIANCE, scaled, shrinkage_of
 from calipers.inputs import Given, dense_labeled, restored_on_failure
 from calipers.metric import factor, principal_order
 from calipers.moments import Moments, StreamedMoments, mean_outer_product, moments_of
+from calipers.solvers.soft_neighbors import squared_distances
 from calipers.threads import single_threaded_blas
+
+_AFFINITIES = 2**19  # of a block of samples to all of their class
 
 
 class Spectrum(NamedTuple):
@@ -193,3 +196,53 @@ def chunklets(samples: Samples, pairs: IndexArray) -> MemorySamples:
     graph = coo_array((np.ones(len(near)), (one, other)), shape=(len(indices), len(indices)))
     codes = connected_components(graph, directed=False)[1]
     return MemorySamples(samples.take(indices), codes.astype(np.intp))
+
+
+@single_threaded_blas()
+def local_scatters(
+    samples: MemorySamples, moments: Moments, k: int
+) -> tuple[FloatArray, FloatArray]:
+    """LFDA's scatter within classes and between them, where near samples of a class count more.
+
+    The affinity of two samples of a class is ``exp(-d(i, j)^2 / (s_i s_j))``, with s_i the distance
+    to the k-th nearest sample of the class (Zelnik-Manor and Perona 2004).
+    """
+    within, mixture = np.zeros((2, samples.shape[1], samples.shape[1]))
+    for code, size in enumerate(samples.class_sizes.tolist()):
+        X = samples.X[samples.labels == code].astype(np.float64)
+        X -= X.mean(axis=0)
+        scatter = _affine_scatter(X, min(k, size - 1))
+        within += scatter / size
+        mixture += scatter / moments.n
+    between = moments.within + moments.between - moments.by_size / moments.n
+    return within, mixture + between - within
+
+
+def _affine_scatter(X: FloatArray, k: int) -> FloatArray:
+    """Half the sum of (x - y)(x - y)' over all pairs, each by its affinity; blocks of samples."""
+    step = max(1, _AFFINITIES // len(X))
+    blocks = [slice(first, first + step) for first in range(0, len(X), step)]
+    width = np.concatenate(
+        [np.partition(squared_distances(X[some], X), k, axis=1)[:, k] for some in blocks]
+    )
+    total = np.zeros((X.shape[1], X.shape[1]))
+    for some in blocks:
+        unit = np.sqrt(width[some, None] * width)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            A = np.exp(-squared_distances(X[some], X) / unit)
+        A[unit == 0.0] = 0.0  # such samples repeat others: their differences vanish
+        total += X[some].T @ (A.sum(axis=1)[:, None] * X[some] - A @ X)
+    return 0.5 * (total + total.T)
+
+
+@single_threaded_blas()
+def local_discriminants(within: FloatArray, between: FloatArray, rank: int) -> FloatArray:
+    """Rows v with the largest ratios r of v'(between)v to v'(within)v = 1, times the root of r.
+
+    >>> local_discriminants(np.diag([1.0, 4.0]), np.diag([9.0, 16.0]), 1) ** 2
+    array([[9., 0.]])
+    """
+    root = Spectrum.of(within).power(-0.5)
+    values, vectors = np.linalg.eigh(root @ between @ root)
+    best = slice(None, -1 - rank, -1)
+    return np.asarray((vectors[:, best] * np.sqrt(np.maximum(values[best], 0.0))).T @ root)

@@ -20,6 +20,7 @@ LEARNERS = {
     "scaled": "Scaled",
     "within-class": "WithinClass",
     "discriminant": "Discriminant",
+    "lfda": "LFDA",
     "rca": "RCA",
     "kissme": "KISSME",
     "gmml": "GMML",

@@ -9,6 +9,7 @@ within_class WithinClass: the inverse of the covariance within classes
 discriminant Discriminant: Fisher's linear discriminants
 rca          RCA: the inverse of the covariance within chunklets
 kissme       KISSME: the ratio of two likelihoods
+lfda         LFDA: discriminants of classes that have several clusters
 gmml         GMML: the geometric mean of what is near and what is far
 triplet_sgd  TripletSGD: the paper's five algorithms and the default
 spml         SPML: the same loop with a hinge and a ridge
@@ -27,6 +28,7 @@ from calipers.estimators.gmml import GMML
 from calipers.estimators.itml import ITML
 from calipers.estimators.kissme import KISSME
 from calipers.estimators.lego import LEGO
+from calipers.estimators.lfda import LFDA
 from calipers.estimators.lmnn import LMNN
 from calipers.estimators.mlkr import MLKR
 from calipers.estimators.nca import NCA
@@ -42,6 +44,7 @@ __all__ = [
     "ITML",
     "KISSME",
     "LEGO",
+    "LFDA",
     "LMNN",
     "MLKR",
     "NCA",

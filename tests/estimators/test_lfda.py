@@ -1,0 +1,64 @@
+"""LFDA: its scatters by definition, the ratio it maximises, and classes of several clusters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from calipers import LFDA, Discriminant, closed_forms
+from calipers.closed_forms import local_discriminants, local_scatters
+from calipers.data.samples import MemorySamples
+from calipers.evaluation import knn_error
+from calipers.moments import moments_of
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.standard_normal((40, 3)) + 5.0, np.arange(40) % 3
+K = 4
+
+
+def by_definition() -> tuple[np.ndarray, np.ndarray]:
+    within, between = np.zeros((2, 3, 3))
+    distance = np.linalg.norm(X[:, None] - X, axis=2)
+    width = [np.sort(distance[i, Y[i] == Y])[K] for i in range(40)]
+    for i in range(40):
+        for j in range(40):
+            outer = np.outer(X[i] - X[j], X[i] - X[j]) / 2.0
+            if Y[i] != Y[j]:
+                between += outer / 40
+                continue
+            affinity = np.exp(-(distance[i, j] ** 2) / (width[i] * width[j]))
+            within += affinity * outer / np.sum(Y[i] == Y)
+            between += affinity * outer * (1 / 40 - 1 / np.sum(Y[i] == Y))
+    return within, between
+
+
+@pytest.mark.parametrize("block", [1, 2**19])
+def test_scatters(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(closed_forms, "_AFFINITIES", block)
+    samples = MemorySamples(X, Y)
+    got = local_scatters(samples, moments_of(samples), K)
+    for one, other in zip(got, by_definition(), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+
+
+def test_directions_have_the_largest_ratios() -> None:
+    within, between = by_definition()
+    L = local_discriminants(within, between, 1)
+    best = (L[0] @ between @ L[0]) / (L[0] @ within @ L[0])
+    for v in RNG.standard_normal((200, 3)):
+        assert (v @ between @ v) / (v @ within @ v) <= best * (1 + 1e-9)
+    np.testing.assert_allclose(L[0] @ within @ L[0], best)
+
+
+def test_classes_of_two_clusters() -> None:
+    """The means of both classes are the same, so Fisher's discriminant sees nothing."""
+    rng = np.random.default_rng(1)
+    place = np.array([-6.0, -2.0, 2.0, 6.0])[np.arange(200) % 4]
+    samples = np.column_stack([10.0 * rng.standard_normal((200, 3)), place + 0.3 * rng.random(200)])
+    labels = np.array([0, 1, 1, 0])[np.arange(200) % 4]
+    errors = {
+        type(learner).__name__: knn_error(Z[:100], labels[:100], Z[100:], labels[100:])
+        for learner in (LFDA(1), Discriminant())
+        for Z in [learner.fit(samples[:100], labels[:100]).transform(samples)]
+    }
+    assert errors["LFDA"] < 0.05 < 0.3 < errors["Discriminant"]
