@@ -23,6 +23,7 @@ from benchmarks import (
     speed,
     startup,
     study,
+    trajectories,
 )
 
 COMMANDS = {
@@ -39,6 +40,7 @@ COMMANDS = {
     "scale": scale,
     "peers": peers,
     "study": study,
+    "trajectories": trajectories,
     "components": components,
     "kinds": kinds,
 }

@@ -1,4 +1,4 @@
-"""The default fit of the first edition, in an environment of its own.
+"""Fits of the first edition, in an environment of its own.
 
 The first edition is commit fb71157 of this repository. Its interpreter is started once and fits
 one hold-out after the other; arrays go through files. Its seconds are of the fit alone.
@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, Any, Self
 
 import numpy as np
 
@@ -26,20 +26,22 @@ class FirstEditionError(RuntimeError):
 
 
 class FirstEdition:
-    """A process that fits the first edition's default, until the block is left.
+    """A process that fits learners of the first edition, until the block is left.
 
     Parameters
     ----------
     python : str or Path
         Interpreter of an environment in which the first edition is installed.
+    worker : Path, optional
+        The program that it runs.
     """
 
-    def __init__(self, python: str | Path) -> None:
+    def __init__(self, python: str | Path, worker: Path = WORKER) -> None:
         self._folder = TemporaryDirectory()
         self._errors: IO[str] = (self._path / "errors.txt").open("w")
         # isolated: neither this repository nor its folder of benchmarks is on the worker's path
         self._process = subprocess.Popen(
-            [str(python), "-I", str(WORKER), self._folder.name],
+            [str(python), "-I", str(worker), self._folder.name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -64,7 +66,11 @@ class FirstEdition:
         return Path(self._folder.name)
 
     def fit(self, X: FloatArray, y: IndexArray, seed: int) -> Fitted:
-        """Fit its default.
+        """Fit its default."""
+        return self.learn("TripletSGD", {"random_state": seed}, X, y)
+
+    def learn(self, learner: str, settings: dict[str, Any], X: FloatArray, y: IndexArray) -> Fitted:
+        """Fit one of its learners; iterations are its updates.
 
         Raises
         ------
@@ -72,11 +78,11 @@ class FirstEdition:
             It refuses the data; the sentence is its own.
         """
         np.savez(self._path / "given.npz", X=X, y=y)
-        reply = json.loads(self._ask(str(seed)))
+        reply = json.loads(self._ask(json.dumps({"learner": learner, "settings": settings})))
         if "refused" in reply:
             raise ValueError(reply["refused"])
         with np.load(self._path / "answer.npz") as answer:
-            return Fitted(answer["components"], reply["seconds"], None, False)
+            return Fitted(answer["components"], reply["seconds"], reply["n_updates"], False)
 
     def _ask(self, line: str) -> str:
         stdin, stdout = self._process.stdin, self._process.stdout

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.model_selection import train_test_split
 
+import calipers
 from benchmarks.clock import timed
 from benchmarks.embeddings import embeddings
 from benchmarks.rows import Column, Report
@@ -111,6 +112,7 @@ KINDS: Mapping[str, Callable[[int], Labelled]] = {
     "noise, few samples": _noise(3300, 10),
     "noise, many samples": _noise(6000, 60),
     "100 samples of 2 features": _classes([1550] * 2, 2),
+    "50 samples of 2,000 features": _classes([763, 763, 762, 762], 2000, separation=0.5),
     "fewer samples than features": _classes([1550] * 2, 300, separation=0.5),
     "150 classes of two": _classes([22] * 150, 30),
     "150 classes of 40": _classes([60] * 150, 100),
@@ -129,6 +131,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--only", nargs="+", choices=tuple(KINDS), default=tuple(KINDS), metavar="KIND"
     )
     parser.add_argument("--seeds", nargs="+", type=int, default=(0, 1, 2))
+    parser.add_argument("--learner", choices=("TripletSGD", "MetricCV"), default="TripletSGD")
 
 
 def run(asked: argparse.Namespace, report: Report) -> None:
@@ -139,7 +142,7 @@ def run(asked: argparse.Namespace, report: Report) -> None:
         measured = []
         for seed in asked.seeds:
             data = held_out(*KINDS[kind](seed), seed=seed)
-            measured.append(measure(data, seed))
+            measured.append(measure(data, getattr(calipers, asked.learner)(random_state=seed)))
             if len(data.y_train) > MANY_SAMPLES:
                 break
         euclidean, default, seconds = np.mean(measured, axis=0)
@@ -170,7 +173,7 @@ def held_out(X: npt.NDArray[Any], y: npt.NDArray[Any], *, seed: int) -> Split:
     return Split(X_train, y_train, X_test, y_test)
 
 
-def measure(data: Split, seed: int) -> tuple[float, float, float]:
+def measure(data: Split, learner: Any) -> tuple[float, float, float]:
     """Errors without and with a metric, in percent, and the seconds of a fit."""
-    seconds, metric = timed(lambda: TripletSGD(random_state=seed).fit(data.X_train, data.y_train))
+    seconds, metric = timed(lambda: learner.fit(data.X_train, data.y_train))
     return 100 * split_error(data), 100 * split_error(data, metric), seconds

@@ -1,7 +1,8 @@
-"""Default fits of the first edition, run by its own interpreter: ``FILE.py FOLDER``.
+"""Fits of the first edition, run by its own interpreter: ``FILE.py FOLDER``.
 
-For every line of standard input, a seed, it fits ``given.npz`` of the folder, writes the components
-to ``answer.npz`` and replies with a line of JSON. Only NumPy and the first edition are imported.
+For every line of standard input, JSON of a learner and its settings, it fits ``given.npz`` of the
+folder, writes the components to ``answer.npz`` and replies with a line of JSON. Only NumPy and the
+first edition are imported.
 """
 
 from __future__ import annotations
@@ -18,20 +19,20 @@ import numpy as np
 WARM_UP = ((300, 5), (300, 60), (40, 80))  # samples and features
 
 
-def fit(X: Any, y: Any, seed: int) -> tuple[float, Any]:
-    """Seconds and components of a default fit."""
-    from calipers import TripletSGD
+def fit(X: Any, y: Any, learner: str, settings: dict[str, Any]) -> tuple[float, Any]:
+    """Seconds of a fit, and the learner."""
+    import calipers
 
     started = perf_counter()
-    model: Any = TripletSGD(random_state=seed).fit(X, y)
-    return perf_counter() - started, model.components_
+    model: Any = getattr(calipers, learner)(**settings).fit(X, y)
+    return perf_counter() - started, model
 
 
 def warm_up() -> None:
     """Compile or load the code, for data of several shapes."""
     rng = np.random.default_rng(0)
     for n, d in WARM_UP:
-        fit(rng.normal(size=(n, d)), np.arange(n) % 3, 0)
+        fit(rng.normal(size=(n, d)), np.arange(n) % 3, "TripletSGD", {"random_state": 0})
 
 
 def main(folder: Path) -> None:
@@ -44,12 +45,12 @@ def main(folder: Path) -> None:
             X, y = given["X"], given["y"]
         reply: dict[str, Any]
         try:
-            seconds, components = fit(X, y, int(line))
+            seconds, model = fit(X, y, **json.loads(line))
         except ValueError as error:
             reply = {"refused": str(error)}
         else:
-            np.savez(folder / "answer.npz", components=components)
-            reply = {"seconds": seconds}
+            np.savez(folder / "answer.npz", components=model.components_)
+            reply = {"seconds": seconds, "n_updates": int(model.n_updates_)}
         replies.write(json.dumps(reply) + "\n")
         replies.flush()
 

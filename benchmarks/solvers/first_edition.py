@@ -6,13 +6,10 @@ The first edition is commit fb71157 of this repository.
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
-from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
-from typing import IO
 
 import numpy as np
 
@@ -39,15 +36,7 @@ class FirstEditionSolver(FirstEdition):
     """
 
     def __init__(self, python: str | Path) -> None:
-        self._folder = TemporaryDirectory()
-        self._errors: IO[str] = (self._path / "errors.txt").open("w")
-        self._process = subprocess.Popen(
-            [str(python), "-I", str(WORKER), self._folder.name],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            text=True,
-        )
+        super().__init__(python, WORKER)
         self._given: tuple[FloatArray, IndexArray] | None = None
         self._n_given = 0
 

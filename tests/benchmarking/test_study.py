@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks import choices, holdouts, keel, study
+from benchmarks import choices, holdouts, keel, study, trajectories
 from benchmarks.__main__ import main
 from benchmarks.first_edition import FirstEdition, FirstEditionError
 from benchmarks.learners import splits
 from benchmarks.rows import Row
 
 from benchmark_rows import finite
-from calipers import TripletSGD, init, plan
+from calipers import SPML, TripletSGD, init, plan
 from calipers.data.datasets import DatasetError
 from calipers.data.samples import MemorySamples
 
@@ -167,14 +167,34 @@ def test_the_worker_goes_on_after_data_that_are_refused() -> None:
     assert fitted.seconds > 0
 
 
-def test_a_worker_that_ends_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_worker_that_ends_says_why(tmp_path: Path) -> None:
     (tmp_path / "worker.py").write_text("raise KeyError('no such thing')")
-    monkeypatch.setattr("benchmarks.first_edition.WORKER", tmp_path / "worker.py")
     with (
-        FirstEdition(sys.executable) as worker,
+        FirstEdition(sys.executable, tmp_path / "worker.py") as worker,
         pytest.raises(FirstEditionError, match="KeyError: 'no such thing'"),
     ):
         worker.fit(np.zeros((2, 2)), np.array([0, 1]), 0)
+
+
+def test_trajectories_are_the_same_by_the_same_settings_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """This edition stands in for the first one."""
+    settings = {"n_triplets": 500, "random_state": 0}
+    both = [
+        ("SPML", "SPML", settings, SPML(**settings)),
+        ("other", "SPML", settings | {"random_state": 1}, SPML(**settings)),
+    ]
+    monkeypatch.setattr(trajectories, "learners", lambda seed: both)
+    words = ["trajectories", "--rows", str(tmp_path / "rows.jsonl")]
+    same, other = main([*words, "--first-edition", sys.executable])
+    assert (same["holds"], same["difference"], same["n_updates"]) == (True, 0.0, 50)
+    assert not other["holds"]
+
+
+def test_trajectories_of_every_learner_of_the_first_edition() -> None:
+    names = {learner for _, learner, _, _ in trajectories.learners(0)}
+    assert names == {"TripletSGD", "SPML", "OASIS", "LEGO", "ITML", "LMNN"}
 
 
 # Means
