@@ -35,13 +35,16 @@ class LinearMap:
 
     matrix: FloatArray | None = None
 
-    def __call__(self, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Map samples, in X's precision, each independently of those beside it."""
+    def __call__(self, X: npt.NDArray[Any], *, overwrite: bool = False) -> npt.NDArray[Any]:
+        """Map samples, in X's precision, each independently of those beside it.
+
+        ``overwrite``: the images under a square matrix take the place of the samples.
+        """
         if self.matrix is None:
             return X
         if self.matrix.ndim == 1:
             return np.ascontiguousarray(X * self.matrix.astype(X.dtype))
-        return product(X, self.matrix)
+        return product(X, self.matrix, overwrite=overwrite)
 
     def then(self, L: FloatArray) -> FloatArray:
         """The matrix of this map followed by ``L``."""
@@ -50,7 +53,7 @@ class LinearMap:
         return np.asarray(L * self.matrix if self.matrix.ndim == 1 else L @ self.matrix)
 
 
-def product(X: npt.NDArray[Any], L: FloatArray) -> npt.NDArray[Any]:
+def product(X: npt.NDArray[Any], L: FloatArray, *, overwrite: bool = False) -> npt.NDArray[Any]:
     """``X @ L.T`` in X's precision, each sample's image the same whatever samples are beside it.
 
     A matrix product of another shape may be summed in another order. So all products here have
@@ -60,7 +63,7 @@ def product(X: npt.NDArray[Any], L: FloatArray) -> npt.NDArray[Any]:
     k = len(L)
     filled = np.zeros((-(-d // _COLUMNS) * _COLUMNS, -(-k // _COLUMNS) * _COLUMNS))
     filled[:d, :k] = L.T
-    mapped = np.empty((n, k), dtype=X.dtype)
+    mapped = X if overwrite and k == d else np.empty((n, k), dtype=X.dtype)
 
     def fill(first: int) -> None:
         tile = np.zeros((_TILE, len(filled)))

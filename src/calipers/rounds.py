@@ -87,6 +87,13 @@ class TripletRounds:
         is_fewer = (self.n_components or np.inf) < self.samples.shape[1]
         return is_fewer and len(self.samples.class_sizes) > 0
 
+    @property
+    def _owns_samples(self) -> bool:
+        """Whether the samples are a copy of X made here, or for here, that nobody needs again."""
+        if self.samples is self.initial_samples:
+            return self.initial.init.matrix is not None and not self._learns_factor
+        return True
+
     def __iter__(self) -> Iterator[Round]:
         for number in range(self.plan.n_rounds):
             started = perf_counter()
@@ -180,7 +187,10 @@ class TripletRounds:
         """Take what the last round has learned as the new coordinates."""
         assert self.solver is not None
         self.coordinates, step = self.coordinates.then(self.solver.metric, self.solver.init_scale)
-        self.samples = self.samples.transformed(step)
+        if isinstance(self.samples, MemorySamples) and self._owns_samples:
+            self.samples.X = step(self.samples.X, overwrite=True)
+        else:
+            self.samples = self.samples.transformed(step)
         (self.triplet_rng,) = self.solver_rngs[0].spawn(1)
 
     def _triplets(self) -> Source:

@@ -251,10 +251,13 @@ cdef Py_ssize_t all_negative(const double *M, double norm, Py_ssize_t most, doub
 cdef Py_ssize_t lapack_pairs(const double *M, double norm, double below, Py_ssize_t most,
                              double *values, double *vectors,
                              EigenWorkspace w) except -1 nogil:
-    """The pairs under ``below``, the lowest ``most`` of them."""
+    """The pairs under ``below``, the lowest ``most`` of them.
+
+    Of all pairs in a range dsyevr may not find those that nearly meet, so one is asked for alone.
+    """
     if norm == 0.0:
         return 0
-    cdef int d = <int>w.d, found = 0, info = 1, unused = 0, lwork = 90 * d, liwork = 10 * d
+    cdef int d = <int>w.d, found = 0, info = 1, first = 1, lwork = 90 * d, liwork = 10 * d
     cdef double low = -2.0, high = below / norm, accuracy = 0.0
     cdef Py_ssize_t i
     cdef double *eigenvalues = w.basis
@@ -263,10 +266,12 @@ cdef Py_ssize_t lapack_pairs(const double *M, double norm, double below, Py_ssiz
     if norm < INFINITY and eigenvectors != NULL:
         for i in range(w.d * w.d):  # squares of the entries of M may vanish, those of M / norm not
             w.square[i] = M[i] / norm
-        dsyevr(b"V", b"V", b"L", &d, w.square, &d, &low, &high, &unused, &unused, &accuracy,
-               &found, eigenvalues, eigenvectors, &d, w.integers, w.work, &lwork,
+        dsyevr(b"V", b"I" if most == 1 else b"V", b"L", &d, w.square, &d, &low, &high, &first,
+               &first, &accuracy, &found, eigenvalues, eigenvectors, &d, w.integers, w.work, &lwork,
                w.integers + 2 * d, &liwork, &info)
         found = min(found, <int>most)
+        if most == 1 and found == 1 and not eigenvalues[0] < high:
+            found = 0
         for i in range(found):
             values[i] = norm * eigenvalues[i]
         memcpy(vectors, eigenvectors, found * w.d * sizeof(double))

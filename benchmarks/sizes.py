@@ -1,0 +1,108 @@
+"""Seconds and memory of default fits by the number of samples and features.
+
+Each fit is `TripletSGD`'s default in a process of its own, with all libraries loaded by a small fit
+before. The samples are overlapping classes, or unit-norm embeddings of 50 classes, in an array or
+in a memory-mapped file. "above MB" is what the fit adds to the resident memory of the process,
+pages of the file included; the last column is what is asked of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks import fresh
+from benchmarks.embeddings import embeddings
+from benchmarks.rows import Column, Report
+
+TABLES = {
+    "sizes": [
+        Column("samples", "name", width=32),
+        Column("X MB", "X_megabytes", ",.0f"),
+        Column("classes", "n_classes", width=7),
+        Column("mining s", "mining_seconds", ".1f"),
+        Column("solve s", "solve_seconds", ".1f"),
+        Column("seconds", "seconds", ".1f"),
+        Column("CPU s", "cpu_seconds", ".1f"),
+        Column("above MB", "above_megabytes", ",.0f", 9),
+        Column("asked", "asked", width=16),
+    ]
+}
+_BLOCK = 100_000
+
+
+class Size(NamedTuple):
+    """Samples, and how long and how much memory a fit may take."""
+
+    n: int
+    d: int
+    n_classes: int = 20
+    kind: str = "array"  # or "file" or "embeddings"
+    asked: str = ""
+    n_triplets: int | None = None
+
+    @property
+    def name(self) -> str:
+        """As the table shows it."""
+        return f"{self.n:,} x {self.d:,}, {self.kind}"
+
+
+SIZES = (
+    Size(10_000, 384, 50, "embeddings", "5 s"),
+    Size(10_000, 1_536, 50, "embeddings", "60 s"),
+    Size(5_000, 3_072, 50, "embeddings", "300 s, 1,000 MB"),
+    Size(1_000_000, 20, 20, "array", "30 s, 300 MB"),
+    Size(2_000_000, 64, 20, "file", "60 s, 300 MB"),
+    Size(10_000_000, 64, 20, "file", "", 2_000),
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What may be asked."""
+    numbers = range(len(SIZES))
+    listed = ", ".join(f"{i}: {size.name}" for i, size in enumerate(SIZES))
+    parser.add_argument(
+        "--only", nargs="+", type=int, choices=numbers, default=numbers, help=listed
+    )
+    parser.add_argument("--shrink", type=int, default=1, help="divide the samples")
+    parser.add_argument("--folder", type=Path, help="where the data go (default: $TMPDIR)")
+    parser.add_argument("--seconds", type=float, default=3600.0, help="cap of one fit")
+
+
+def run(asked: argparse.Namespace, report: Report) -> None:
+    """Generate, fit, size by size; of the last file from few triplets only."""
+    for number in asked.only:
+        size = SIZES[number]._replace(n=SIZES[number].n // asked.shrink)
+        with TemporaryDirectory(dir=asked.folder) as folder:
+            write_samples(Path(folder), size)
+            row = fresh.call(
+                "default_fit",
+                seconds=asked.seconds,
+                folder=folder,
+                memmap=size.kind == "file",
+                n_triplets=size.n_triplets,
+            )
+        report.add("sizes", name=size.name, **size._asdict(), **row)
+
+
+def write_samples(folder: Path, size: Size) -> None:
+    """X.npy and y.npy: of an array in float64, else in float32."""
+    if size.kind == "embeddings":
+        X, y = embeddings(size.n, size.d, size.n_classes, seed=0)
+        np.save(folder / "X.npy", X)
+        np.save(folder / "y.npy", y)
+        return
+    rng = np.random.default_rng(0)
+    centres = rng.standard_normal((size.n_classes, size.d))
+    y = rng.integers(size.n_classes, size=size.n)
+    dtype = np.float32 if size.kind == "file" else np.float64
+    file = np.lib.format.open_memmap(folder / "X.npy", "w+", dtype=dtype, shape=(size.n, size.d))
+    for first in range(0, size.n, _BLOCK):
+        labels = y[first : first + _BLOCK]
+        file[first : first + _BLOCK] = rng.standard_normal((len(labels), size.d)) + centres[labels]
+    file.flush()
+    np.save(folder / "y.npy", y)
