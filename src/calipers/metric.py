@@ -154,9 +154,12 @@ def feature_shares(components: FloatArray, feature_scale: FloatArray | None = No
     >>> feature_shares(np.array([[1.0, 1.0]]), np.array([1.0, 3.0]))
     array([0.1, 0.9])
     """
-    parts = np.einsum("ki,ki->i", components, components)
+    scaled = components / (np.abs(components).max() or 1.0)  # whose squares do not overflow
     if feature_scale is not None:
-        parts = parts * np.asarray(feature_scale) ** 2
+        scale = np.asarray(feature_scale)
+        scaled = scaled * (scale / (np.abs(scale).max() or 1.0))
+        scaled = scaled / (np.abs(scaled).max() or 1.0)
+    parts = np.einsum("ki,ki->i", scaled, scaled)
     total = parts.sum()
     return np.asarray(parts / total if total > 0 else parts)
 

@@ -174,6 +174,6 @@ def test_other_missing_packages_are_not_hidden(monkeypatch: pytest.MonkeyPatch) 
     def broken(*_: object, **__: object) -> None:
         raise ImportError("no module of ours", name="calipers.nowhere")
 
-    monkeypatch.setattr("calipers.load", broken, raising=False)
+    monkeypatch.setattr("calipers.loading.load_metric", broken)
     with pytest.raises(ImportError, match="no module of ours"):
         main(["inspect", "m"])

@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
 
     console()  # a missing package is reported before the work
     for path in filter(None, (options.output, options.html)):
-        check_apart(path, data=options.data)
+        check_apart(path, options)
     if options.output is not None:
         check_picture(options.output)
     if options.html is not None:

@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
 
     console()  # a missing package is reported before the work
     io.check_writable(options.output)
-    check_apart(options.output, data=options.data)
+    check_apart(options.output, options)
     estimator = learners.make(options)
     _set_checkpoint(estimator, options)
     data = read_labelled(options)
@@ -87,7 +87,7 @@ def _set_checkpoint(estimator: Any, options: argparse.Namespace) -> None:
     if not hasattr(estimator, "set_checkpoint"):
         raise FileError(f"--checkpoint is of no use to --learner {options.learner}.")
     check_writable(options.checkpoint)
-    check_apart(options.checkpoint, data=options.data, output=options.output)
+    check_apart(options.checkpoint, options, output=options.output)
     estimator.set_checkpoint(options.checkpoint)
 
 

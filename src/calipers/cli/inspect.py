@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from calipers.cli.options import add_output, count
-from calipers.cli.output import write_json
+from calipers.cli.output import say, write_json
 
 if TYPE_CHECKING:
     from calipers.cli.options import Commands
@@ -44,7 +44,8 @@ def run(options: argparse.Namespace) -> int:
         return 0
     encoding = (sys.stdout.encoding or "ascii").lower()
     block = "█" if encoding.startswith("utf") else "#"
-    sys.stdout.write("\n".join(_lines(options, facts, block)) + "\n")
+    for line in _lines(options, facts, block):
+        say(line)
     return 0
 
 
@@ -52,7 +53,8 @@ def _facts(metric: SavedMetric, n_bytes: int) -> dict[str, Any]:
     """All that is shown, as plain values; what was selected comes first."""
     from calipers.metric import feature_shares, spectrum
 
-    values = spectrum(metric.components_)
+    unit = float(abs(metric.components_).max()) or 1.0  # squares in it do not overflow
+    values = spectrum(metric.components_ / unit)
     limit = values[0] * max(metric.components_.shape) * 2.2e-16
     names = getattr(metric, "feature_names_in_", None)
     shares = feature_shares(metric.components_, metric.feature_scale_)
@@ -66,7 +68,8 @@ def _facts(metric: SavedMetric, n_bytes: int) -> dict[str, Any]:
         "features": metric.n_features_in_,
         "components": metric.components_.shape[0],
         "rank": int((values > limit).sum()),
-        "spectrum": values.tolist(),
+        "spectrum": [value * unit * unit for value in values.tolist()],
+        "spectrum_shares": (values / (values.sum() or 1.0)).tolist(),
         "importances": {
             f"feature {i + 1}" if names is None else str(names[i]): float(shares[i]) for i in order
         },
@@ -85,17 +88,19 @@ def _facts(metric: SavedMetric, n_bytes: int) -> dict[str, Any]:
 
 
 def _lines(options: argparse.Namespace, facts: dict[str, Any], block: str) -> list[str]:
-    values, shares = facts["spectrum"], facts["importances"]
-    total, top = sum(values) or 1.0, options.top
+    from calipers.io.errors import escaped
+
+    shares, top = facts["importances"], options.top
+    spectrum = zip(facts["spectrum"], facts["spectrum_shares"], strict=True)
     chosen, reason = facts["chosen"], facts["reason"]
-    lines = [] if chosen is None else [_printable(str(reason or f"Chosen: {chosen}.")), ""]
+    lines = [] if chosen is None else [str(reason or f"Chosen: {chosen}."), ""]
     lines += [
         f"{options.metric}: {facts['learner']}, written by calipers {facts['written_by']}, "
         f"{facts['bytes']:,} bytes",
         f"{facts['features']} features to {facts['components']} components, rank {facts['rank']}",
         "",
         "Spectrum of M (share of the trace)",
-        *_bars([(f"{value:.3g}", value / total) for value in values], top, block),
+        *_bars([(f"{value:.3g}", share) for value, share in spectrum], top, block),
         "",
         "Features that matter most (diagonal of M"
         + (
@@ -103,21 +108,19 @@ def _lines(options: argparse.Namespace, facts: dict[str, Any], block: str) -> li
             if facts["scaled"]
             else "; their standard deviations are not in the file)"
         ),
-        *_bars([(_printable(name), share) for name, share in shares.items()], top, block),
+        *_bars([(escaped(name), share) for name, share in shares.items()], top, block),
         "",
         "Training",
     ]
     classes = facts["classes"]
     if classes is not None:
-        some = ", ".join(_printable(str(label)) for label in classes[:8])
+        some = ", ".join(str(label) for label in classes[:8])
         lines.append(f"  {len(classes)} classes: {some}{', ...' if len(classes) > 8 else ''}")
-    lines += [
-        f"  {_printable(name)}: {_printable(str(v))}" for name, v in facts["training"].items()
-    ]
+    lines += [f"  {name}: {value}" for name, value in facts["training"].items()]
     for group in ("parameters", "resolved"):
         settings = ", ".join(f"{name}={value!r}" for name, value in facts[group].items())
-        lines += [f"  {group}: {_printable(settings)}"] if settings else []
-    lines += [f"  note: {_printable(note)}" for note in facts["notes"]]
+        lines += [f"  {group}: {settings}"] if settings else []
+    lines += [f"  note: {note}" for note in facts["notes"]]
     return lines
 
 
@@ -132,10 +135,3 @@ def _bars(shares: list[tuple[str, float]], top: int, block: str) -> list[str]:
         rest = 100 * sum(share for _, share in shares[top:])
         lines.append(f"  and {len(shares) - top} more with {rest:.1f} % together")
     return lines
-
-
-def _printable(text: str) -> str:
-    """Text without control characters, which a foreign file could send to a terminal."""
-    encoding = sys.stdout.encoding or "ascii"
-    clean = "".join(sign if sign.isprintable() else "?" for sign in text)
-    return clean.encode(encoding, "replace").decode(encoding)

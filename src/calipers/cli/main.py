@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from calipers import __version__
 from calipers.cli import demo, evaluate, fingerprint, fit, inspect, paper, transform
-from calipers.cli.output import OPTIONAL
+from calipers.cli.output import OPTIONAL, remark
 from calipers.cli.stopping import Terminated, terminable
 
 COMMANDS = (demo, fit, transform, evaluate, inspect, fingerprint, paper)
@@ -24,7 +24,8 @@ class _Parser(argparse.ArgumentParser):
     """A parser that answers a mistake with one sentence instead of the whole usage."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+        remark(f"{self.prog}: {message} (see {self.prog} --help)")
+        self.exit(2)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -61,12 +62,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (DatasetError, FileError, OSError) as mistake:
-        sys.stderr.write(f"calipers: {mistake}\n")
+        remark(f"calipers: {mistake}")
         return 2
     except ImportError as missing:
         if (missing.name or "").partition(".")[0] not in OPTIONAL:
             raise
-        sys.stderr.write(f"calipers: {missing}\n")
+        remark(f"calipers: {missing}")
         return 2
     except KeyboardInterrupt as stop:
         sys.stderr.write("calipers: stopped before the end; no half-written file is left.\n")

@@ -91,13 +91,17 @@ def read_table(
     return table
 
 
-def check_apart(written: Path, **used: str | Path) -> None:
-    """Raise if a file to be written is one of the files that the command uses."""
+_READ = ("data", "label", "metric")  # options that may name a file to read
+
+
+def check_apart(written: Path, options: argparse.Namespace, **also: Path) -> None:
+    """Raise if a file to be written is one that the command reads, or writes ``also``."""
     from calipers.io import FileError
 
+    used = {name: getattr(options, name, None) for name in _READ} | also
     for what, path in used.items():
         try:
-            is_same = os.path.realpath(written) == os.path.realpath(path)
+            is_same = path is not None and os.path.realpath(written) == os.path.realpath(path)
         except ValueError:  # no name of a file, which its reader will report
             continue
         if is_same:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import sys
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,19 +38,34 @@ def console(*, stderr: bool = False) -> Console:
     return opened if opened.is_terminal else Console(stderr=stderr, width=110)
 
 
-def say(text: str) -> None:
-    """Print a sentence to stdout as it is."""
-    sys.stdout.write(f"{text}\n")
+def say(text: object) -> None:
+    """Print a line to stdout; what is in it of foreign text cannot do anything to a terminal."""
+    _write(sys.stdout, text)
 
 
-def remark(text: str) -> None:
-    """Print a sentence to stderr."""
-    sys.stderr.write(f"{text}\n")
+def remark(text: object) -> None:
+    """Print a line to stderr, as `say` does."""
+    _write(sys.stderr, text)
+
+
+def _write(stream: TextIO, text: object) -> None:
+    from calipers.io.errors import escaped
+
+    encoding = stream.encoding or "ascii"
+    stream.write(escaped(text).encode(encoding, "backslashreplace").decode(encoding) + "\n")
 
 
 def write_json(value: object) -> None:
-    """Print a value for other programs."""
-    sys.stdout.write(json.dumps(value, indent=2) + "\n")
+    """Print a value for other programs; numbers beyond float64 are null."""
+    sys.stdout.write(json.dumps(_finite(value), indent=2, allow_nan=False) + "\n")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def check_picture(path: Path) -> None:

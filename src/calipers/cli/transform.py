@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     from calipers.loading import load_metric
 
     tables.check_output(options.output)
-    check_apart(options.output, data=options.data, metric=options.metric)
+    check_apart(options.output, options)
     metric = load_metric(options.metric)
     label = options.label if options.label is not None else metric.label_
     table = read_table(options, label, _column_names(metric))

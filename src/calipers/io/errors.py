@@ -1,10 +1,36 @@
-"""The one exception that files raise."""
+"""The one exception that files raise, and how text from elsewhere is shown."""
 
 from __future__ import annotations
 
 
-class FileError(ValueError):
+class SentenceError(ValueError):
+    """An error whose message may quote text from a file or a server; it is escaped."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(escaped(sentence))
+
+
+class FileError(SentenceError):
     """A file cannot be read or written; the message is one sentence that says what to do."""
+
+
+def escaped(text: object) -> str:
+    r"""Return text on one line that does nothing to a terminal: controls as ``\x1b``.
+
+    These are all characters that are not printed: escapes, ends of lines, marks that turn the
+    direction of writing, halves of characters.
+
+    Examples
+    --------
+    >>> print(escaped("a\x1b[31m\n\u202eb"))
+    a\x1b[31m\n\u202eb
+    """
+    shown = str(text)
+    if shown.isprintable():
+        return shown
+    return "".join(
+        sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in shown
+    )
 
 
 def reason(problem: BaseException) -> str:

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from calipers.io.errors import SentenceError
+
 FOLDER_VARIABLE = "CALIPERS_DATA"
 """Environment variable that names the data folder when no argument does."""
 
 
-class DatasetError(ValueError):
+class DatasetError(SentenceError):
     """The catalogue cannot serve what was asked; the message says what to do."""
 
 

@@ -63,12 +63,23 @@ def _write_text(
 ) -> None:
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text, delimiter=separator, lineterminator="\n")
-    writer.writerow(names if y is None else [label, *names])
+    head = names if y is None else [label, *names]
+    writer.writerow(map(_harmless, head))
     for start in range(0, len(X), _BLOCK):
         rows = X[start : start + _BLOCK].tolist()
         if y is not None:
-            labels = y[start : start + _BLOCK].tolist()
+            labels = map(_harmless, y[start : start + _BLOCK].tolist())
             rows = [[name, *row] for name, row in zip(labels, rows, strict=True)]
         writer.writerows(rows)
     text.flush()
     text.detach()
+
+
+def _harmless(cell: Any) -> Any:
+    """Put an apostrophe in front of a text that a spreadsheet would take for a formula.
+
+    >>> [_harmless(cell) for cell in ("=1+1", "-", -1, "a=b")]
+    ["'=1+1", "'-", -1, 'a=b']
+    """
+    is_formula = isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+    return f"'{cell}" if is_formula else cell

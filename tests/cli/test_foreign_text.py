@@ -1,0 +1,110 @@
+"""Text of files and servers does nothing to a terminal, wherever a command quotes it."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calipers import FileError, load
+from calipers.cli.main import main
+from calipers.data.datasets import DatasetError
+from calipers.io import write
+from commands import FEW, SPECIES, X, write_csv
+from metric_files import small_contents
+
+EVIL = "a\x1b[2J\u202e\u2066b\x07\x9b1m"
+
+
+def written(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    capsys.readouterr()
+    main(arguments)
+    captured = capsys.readouterr()
+    told = captured.out + captured.err
+    assert all(line.isprintable() for line in told.splitlines()), told
+    assert told
+    return told
+
+
+def test_names_and_labels_in_tables(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    labels = np.where(SPECIES == "setosa", EVIL, SPECIES)
+    write_csv(Path("evil.csv"), X, [EVIL, "b", "c", "d"], labels)
+    assert "\\x1b[2J" in written(capsys, "evaluate", "evil.csv", "--label", EVIL + "s", *FEW)
+    for command in ("fit", "evaluate"):
+        written(capsys, command, "evil.csv", "--label", "species", *FEW)
+    assert "\\u202e" in written(capsys, "inspect", "metric.safetensors")
+    Path(f"{EVIL}.csv").write_text("a,y\n1\n")
+    assert "\\x1b[2J" in written(capsys, "fit", f"{EVIL}.csv", "--label", "y")
+    assert "\\x1b" in written(capsys, "transform", "metric.safetensors", "iris.csv", "-o", "o.csv")
+    assert "\\x1b" in written(capsys, "fit", "iris.csv", "--label", f"species{EVIL}")
+
+
+def test_headers_of_metrics(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    contents = small_contents(
+        feature_names=[EVIL, "b", "c\n"], notes=[EVIL], learner=EVIL, written_by=EVIL, label=EVIL
+    )
+    write(contents, "m")
+    assert "\\x1b[2J" in written(capsys, "inspect", "m")
+    assert EVIL not in written(capsys, "inspect", "m", "--json")
+    written(capsys, "transform", "m", "iris.csv", "-o", "o.csv")
+
+
+@pytest.mark.parametrize("error", [FileError, DatasetError])
+def test_errors_of_the_library(error: type[Exception]) -> None:
+    assert str(error(f"{EVIL}\n")) == r"a\x1b[2J\u202e\u2066b\x07\x9b1m\n"
+
+
+def test_a_terminal_of_few_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+    from calipers.cli.output import say
+
+    screen = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", screen)
+    say("caf\u00e9 \u2588")
+    screen.flush()
+    assert screen.buffer.getvalue() == b"caf\\xe9 \\u2588\n"
+
+
+def test_metrics_near_the_end_of_float64(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    contents = small_contents()
+    contents.arrays["components"] = np.full((2, 3), 1.7e308)
+    write(contents, "m")
+    assert "100.0 %" in written(capsys, "inspect", "m")
+    main(["inspect", "m", "--json"])
+    facts = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert facts["spectrum"][0] is None
+    assert facts["rank"] == 1
+    assert load("m").components_.max() == 1.7e308
+
+
+def test_no_output_over_an_input(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save("X.npy", X)
+    np.save("y.npy", SPECIES)
+    Path("link").symlink_to("y.npy")
+    before = Path("y.npy").read_bytes()
+    fit = ["fit", "X.npy", "--label", "y.npy", *FEW]
+    for more in (["-o", "y.npy"], ["-o", "link"], ["-o", "m", "--checkpoint", "y.npy"]):
+        told = written(capsys, *fit, *more)
+        assert "is the name of the label, too, which would be lost: name another place." in told
+    main([*fit, "-o", "m", "--quiet"])
+    told = written(capsys, "transform", "m", "X.npy", "--label", "y.npy", "-o", "y.npy")
+    assert "is the name of the label, too" in told
+    Path("picture.png").write_text("a,b,y\n1,2,u\n")
+    told = written(
+        capsys, *("evaluate", "picture.png", "--format", "csv", "--label", "y", "-o", "picture.png")
+    )
+    assert "is the name of the data, too" in told
+    assert Path("y.npy").read_bytes() == before
+
+
+@pytest.mark.usefixtures("folder")
+def test_formulas_are_texts_in_what_is_written() -> None:
+    labels = np.where(SPECIES == "setosa", "=cmd|'/c calc'!A1", SPECIES)
+    write_csv(Path("evil.csv"), labels=labels)
+    assert main(["fit", "evil.csv", "--label", "species", "--quiet", *FEW]) == 0
+    assert main(["transform", "metric.safetensors", "evil.csv", "-o", "o.csv", "--quiet"]) == 0
+    cells = [line.split(",")[0] for line in Path("o.csv").read_text().splitlines()]
+    assert not any(cell.lstrip('"').startswith(("=", "+", "-", "@")) for cell in cells)
