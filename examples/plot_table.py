@@ -38,5 +38,5 @@ print(f"init_ = {metric.init_!r}")
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.8), layout="constrained")
 euclidean = calipers.Euclidean().fit(X)
 for panel, learned, title in ((left, euclidean, "Before"), (right, metric, "Learned")):
-    feature_importances(learned, feature_scale=X.std(axis=0), axes=panel)
+    feature_importances(learned, axes=panel)
     panel.set_title(title, loc="left", fontweight="bold")

@@ -11,13 +11,15 @@ import pandas as pd
 import pytest
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, load_wine
 
-from calipers import ITML, LEGO, LMNN, OASIS, SPML, Euclidean, TripletSGD, load
+from calipers import ITML, LEGO, LMNN, OASIS, SPML, Discriminant, Euclidean, TripletSGD, load
 from calipers.plot import (
     before_after,
     error_against_time,
+    feature_directions,
     feature_importances,
+    feature_interactions,
     knn_map,
     loss_curve,
     principal_plane,
@@ -138,6 +140,24 @@ def test_importances_are_those_of_named_features(tmp_path: Path) -> None:
     assert [label.get_text() for label in axes.get_yticklabels()] == ["c", r"\$a", "d"]
 
 
+def test_weights_are_in_units_of_the_training_samples(tmp_path: Path) -> None:
+    """What a metric weighs does not depend on units, and a file says the same."""
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    pictures = []
+    for unit in (1.0, 1000.0):
+        metric = Discriminant().fit(X.assign(proline=X["proline"] * unit), y)
+        metric.save(tmp_path / "m")
+        for known in (metric, load(tmp_path / "m")):
+            bars = feature_importances(known, top=2)
+            assert {t.get_text() for t in bars.get_yticklabels()} == {"flavanoids", "proline"}
+            (image,) = feature_interactions(known, top=4).images
+            directions = feature_directions(known, n_directions=1, top=4)
+            widths = [bar.get_width() for bar in directions.patches]  # type: ignore[attr-defined]
+            pictures.append([*np.ravel(np.asarray(image.get_array())), *widths])
+    for picture in pictures[1:]:
+        np.testing.assert_allclose(picture, pictures[0], rtol=1e-6)
+
+
 def test_errors_against_time() -> None:
     axes = error_against_time({"a": ([1, 2], [5, 4]), "b": ([3], [2])})
     assert [line.get_label() for line in axes.lines] == ["a", "b"]
@@ -153,7 +173,13 @@ def test_no_two_of_many_methods_look_alike() -> None:
 def test_new_plots_use_given_axes_and_no_pyplot(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
     metric = TripletSGD(n_triplets=50).fit(*IRIS)
-    for draw in (loss_curve, spectrum, feature_importances):
+    for draw in (
+        loss_curve,
+        spectrum,
+        feature_importances,
+        feature_interactions,
+        feature_directions,
+    ):
         axes = Figure().subplots()
         assert draw(metric, axes=axes) is axes
         assert draw(metric) is not axes

@@ -9,12 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Self
 
+import numpy as np
 import numpy.typing as npt
 from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
 
+from calipers.init import evenly_spaced
 from calipers.inputs import Given, given_labeled, given_unlabeled, labelled_part
 from calipers.triplets import check_pairs, check_triplets
+
+MOST_MEASURED = 10_000
+"""Samples at most, evenly spaced, whose standard deviations become ``feature_scale_``."""
+
+
+def learned(estimator: Any, given: Given) -> None:
+    """Let a learner learn, and keep the spread of its features: it says what the metric weighs."""
+    estimator._learn(given)
+    some = given.samples.take(evenly_spaced(given.samples.shape[0], MOST_MEASURED))
+    estimator.feature_scale_ = some.std(axis=0, dtype=np.float64)
 
 
 class FromSamples:
@@ -42,7 +54,7 @@ class FromSamples:
             The fitted estimator.
         """
         with given_unlabeled(self, X, client=client) as given:
-            self._learn(given)
+            learned(self, given)
         return self
 
 
@@ -79,7 +91,7 @@ class FromLabels:
         with given_labeled(self, X, y, client=client) as everything:
             given = labelled_part(self, everything, unlabeled)
             self.classes_ = given.classes
-            self._learn(given)
+            learned(self, given)
         return self
 
 
@@ -111,7 +123,7 @@ class FromTriplets:
         """
         with given_unlabeled(self, X, client=client) as given:
             checked = check_triplets(triplets, given.samples.shape[0])
-            self._learn(given._replace(triplets=checked))
+            learned(self, given._replace(triplets=checked))
         return self
 
 
@@ -145,5 +157,5 @@ class FromPairs:
         """
         with given_unlabeled(self, X, client=client) as given:
             checked = check_pairs(pairs, y, given.samples.shape[0])
-            self._learn(given._replace(pairs=checked))
+            learned(self, given._replace(pairs=checked))
         return self

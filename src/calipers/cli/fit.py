@@ -54,7 +54,6 @@ def run(options: argparse.Namespace) -> int:
     import numpy as np
 
     from calipers import io
-    from calipers.memmap import column_std
 
     console()  # a missing package is reported before the work
     io.check_writable(options.output)
@@ -69,7 +68,6 @@ def run(options: argparse.Namespace) -> int:
         estimator.feature_names_in_ = np.array(data.names, dtype=object)
     contents = io.contents_of(
         estimator,
-        feature_scale=column_std(data.X),
         label=data.label,
         encoder=None if data.encoder is None else data.encoder.columns_,
     )

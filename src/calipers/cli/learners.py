@@ -154,6 +154,7 @@ def learn(
         ) from wrong
     if standardize:
         estimator.components_ = estimator.components_ / units
+        estimator.feature_scale_ = estimator.feature_scale_ * units
         if hasattr(estimator, "similarity_"):
             estimator.similarity_ = estimator.similarity_ / np.outer(units, units)
     users = [str(found.message) for found in caught if issubclass(found.category, UserWarning)]

@@ -24,6 +24,7 @@ _STORED_ELSEWHERE = {
     "notes_",
     "recipe_",
     "feature_names_in_",
+    "feature_scale_",
     "n_features_in_",
 }
 _OPTIONAL_ARRAYS = ("offset", "similarity")
@@ -49,7 +50,7 @@ def contents_of(
     kind : {"metric", "adapter", "bridge"}
         What its map is for.
     feature_scale : array-like of shape (n_features,), optional
-        Standard deviation of each training feature.
+        Standard deviation of each training feature; by default ``feature_scale_``.
     label : str, optional
         Name of the column with the labels.
     encoder : list of dict, optional
@@ -97,7 +98,9 @@ def contents_of(
 def _map_arrays(fitted: dict[str, Any], feature_scale: npt.ArrayLike | None) -> Arrays:
     """Return the arrays of the map itself, in double precision."""
     found = {name: fitted.get(f"{name}_") for name in ("components", *_OPTIONAL_ARRAYS)}
-    found["feature_scale"] = feature_scale
+    found["feature_scale"] = (
+        fitted.get("feature_scale_") if feature_scale is None else feature_scale
+    )
     return {
         name: np.array(array, dtype=np.float64, order="C")
         for name, array in found.items()

@@ -14,14 +14,16 @@ Map of this package:
 from calipers.plot.curves import error_against_time, loss_curve, spectrum
 from calipers.plot.figure import CLASS_COLORS, MARKERS, figure_class, figure_of
 from calipers.plot.maps import before_after, knn_map, principal_plane
-from calipers.plot.weights import feature_importances
+from calipers.plot.weights import feature_directions, feature_importances, feature_interactions
 
 __all__ = [
     "CLASS_COLORS",
     "MARKERS",
     "before_after",
     "error_against_time",
+    "feature_directions",
     "feature_importances",
+    "feature_interactions",
     "figure_class",
     "figure_of",
     "knn_map",
