@@ -23,6 +23,7 @@ COMMANDS = (
     "mutate",
     "versions",
     "wheel",
+    "sentence-transformers",
 )
 
 
@@ -30,7 +31,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run a command and say how many of its rows do not hold."""
     command, *rest = (sys.argv[1:] if words is None else words) or ["--help"]
     _parser().parse_args([command])
-    module = importlib.import_module(f"checks.{command}")
+    module = importlib.import_module(f"checks.{command.replace('-', '_')}")
     asked = _parser_of(command, module).parse_args(rest)
     report = Report(command, module.TABLES, file=asked.rows)
     report.say(describe(machine()))

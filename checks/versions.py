@@ -73,7 +73,7 @@ def lowest(project: dict[str, Any] | None = None) -> list[str]:
     extras: dict[str, list[str]] = project["optional-dependencies"]
     needed: list[str] = list(project["dependencies"])
     for name, requirements in extras.items():
-        if name not in ("dev", "docs"):  # tools are used, not required
+        if name not in ("dev", "docs", "stores"):  # tools are used, not required
             needed += [text for text in requirements if not text.startswith("calipers")]
     return [re.sub(r"\[.*\]", "", text).replace(">=", "==") for text in needed]
 

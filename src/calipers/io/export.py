@@ -15,7 +15,13 @@ OPSET, IR_VERSION = 17, 8
 INPUT, OUTPUT = "X", "transformed"
 
 
-def onnx_model(components: FloatArray, *, feature_names: list[str] | None, learner: str) -> bytes:
+def onnx_model(
+    components: FloatArray,
+    *,
+    feature_names: list[str] | None = None,
+    learner: str,
+    to_unit_length: bool = False,
+) -> bytes:
     """Return a model with input ``X`` (float32, [N, d]) and output ``transformed`` ([N, k])."""
     try:
         from onnx import TensorProto, helper, numpy_helper
@@ -25,8 +31,12 @@ def onnx_model(components: FloatArray, *, feature_names: list[str] | None, learn
 
     weights = numpy_helper.from_array(np.ascontiguousarray(_single(components).T), "components_T")
     k, d = components.shape
+    product = "product" if to_unit_length else OUTPUT
+    nodes = [helper.make_node("MatMul", [INPUT, "components_T"], [product])]
+    if to_unit_length:
+        nodes.append(helper.make_node("LpNormalization", [product], [OUTPUT], axis=1, p=2))
     graph = helper.make_graph(
-        [helper.make_node("MatMul", [INPUT, "components_T"], [OUTPUT])],
+        nodes,
         "calipers_metric",
         [helper.make_tensor_value_info(INPUT, TensorProto.FLOAT, ["N", d])],
         [helper.make_tensor_value_info(OUTPUT, TensorProto.FLOAT, ["N", k])],

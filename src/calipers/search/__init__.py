@@ -6,7 +6,8 @@ Map of this package, in reading order:
 - `nearest`: the documents of highest cosine, by one pass;
 - `bridge_maps`: maps between the vectors of two models, in closed form;
 - `bridge_report`: the share of recall that a bridge keeps;
-- `bridge`: queries of a new embedding model, answered by the index of an old one.
+- `bridge`: queries of a new embedding model, answered by the index of an old one;
+- `handover`: the same maps in other programs, models and stores.
 
 Importing the package loads none of them: a server that reads a map needs NumPy and safetensors.
 """
