@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Any
 
-import torch  # type: ignore[import-not-found]
+import torch
 from pytorch_metric_learning import distances, losses  # type: ignore[import-not-found]
 
 from benchmarks.learners.fitted import Fitted

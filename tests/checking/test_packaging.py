@@ -55,7 +55,9 @@ def test_every_import_is_of_the_core_or_of_a_named_extra() -> None:
         if module in optional:
             missed.setdefault(optional[module], set()).add(path.read_text(encoding="utf-8"))
         else:
-            assert module in core | THEIRS | {"calipers"} | sys.stdlib_module_names, f"{path}: {module}"
+            assert module in core | THEIRS | {"calipers"} | sys.stdlib_module_names, (
+                f"{path}: {module}"
+            )
     for extra, sources in missed.items():
         assert f"``calipers[{extra}]``" in said
         assert any("except ImportError" in source for source in sources), extra
