@@ -41,9 +41,9 @@ def plan_for_labels(shape: tuple[int, int], recipe: Recipe, estimator: Any) -> P
     ``estimator`` has the parameters n_neighbors, n_rounds, n_triplets, batch_size and
     learning_rate, each a number or None.
     """
-    n, d = shape
+    n, d = shape  # from 26 samples on the root grows by at most 2 % with one sample more
     k = int(estimator.n_neighbors or min(N_NEIGHBORS, n - 1))
-    n_triplets = min(isqrt(TRIPLETS_PER_ROOT**2 * n), TRIPLET_FEATURES // (d + 100))
+    n_triplets = min(isqrt(TRIPLETS_PER_ROOT**2 * max(n, 26)), TRIPLET_FEATURES // (d + 100))
     return _plan(
         estimator,
         recipe,
