@@ -191,18 +191,18 @@ def _n_queries(verdict: Verdict) -> int:
 
 def _show(verdict: Verdict, data: Labelled, options: argparse.Namespace) -> None:
     """Print the verdict, what was selected and the table, within 80 columns."""
-    from textwrap import fill
+    from textwrap import wrap
 
     for sentence in (*verdict.sentences(), verdict.selection()):
         if sentence:
-            say(fill(sentence, 79, break_long_words=False, break_on_hyphens=False))
+            for line in wrap(sentence, 79, break_long_words=False, break_on_hyphens=False):
+                say(line)
     console().print(_table(verdict, options))
     n_queries = _n_queries(verdict)
     if n_queries < len(data.y):
-        say(
-            f"Retrieval scores are of {n_queries:,} of the {len(data.y):,} samples, at most "
-            f"{MOST_QUERIES:,}\nof each fold; the error is of all."
-        )
+        samples = f"{n_queries:,} of the {len(data.y):,} samples"
+        say(f"Retrieval scores are of {samples}, at most {MOST_QUERIES:,}")
+        say("of each fold; the error is of all.")
     if options.quiet:
         return
     for note in (*data.notes, *verdict.notes):
