@@ -51,8 +51,12 @@ def _ours(method: str) -> Contestant:
     return Contestant(name, "triplet_sgd", {"method": method})
 
 
+def _by_name(name: str) -> Contestant:
+    return Contestant(f"Calipers {name}", "by_name", {"learner": name}, seeded=name == "NCA")
+
+
 def _metric_learn(name: str) -> Contestant:
-    settings = {"learner": f"{name}_Supervised"}
+    settings = {"learner": name if name in ("LFDA", "NCA") else f"{name}_Supervised"}
     return Contestant(f"metric-learn {name}", "metric_learn_weak", settings, "metric-learn")
 
 
@@ -64,11 +68,12 @@ CONTESTANTS = (
     Contestant("Calipers MetricCV", "metric_cv"),
     *map(_ours, RECIPES),
     Contestant("Calipers LMNN", "large_margin", seeded=False),
+    *map(_by_name, ("NCA", "LFDA", "RCA", "KISSME", "GMML")),
     Contestant("Euclidean", None, seeded=False),
     Contestant("LDA", "lda", seeded=False),
     Contestant("NCA", "nca"),
     Contestant("metric-learn LMNN", "metric_learn_lmnn", {}, "metric-learn", seeded=False),
-    *map(_metric_learn, ("ITML", "SCML")),
+    *map(_metric_learn, ("ITML", "SCML", "LFDA", "RCA", "NCA")),
     Contestant("pylmnn", "pylmnn_lmnn", {}, "metric-learn", seeded=False),
     Contestant("mlpack LMNN", "mlpack_lmnn", {}, "mlpack"),
     *map(_torch, ("NCALoss", "NCALoss, not normalised", "TripletMarginLoss")),

@@ -1,4 +1,4 @@
-"""metric-learn's ITML and SCML from labels, with their defaults; nothing stops them early."""
+"""metric-learn's learners from labels by name, with their defaults; nothing stops them early."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ import metric_learn  # type: ignore[import-not-found]  # noqa: E402
 
 
 def fit(X: Any, y: Any, *, seed: int, cap: float, learner: str) -> Fitted:
-    """Fit ``ITML_Supervised`` or ``SCML_Supervised``."""
-    model = getattr(metric_learn, learner)(random_state=seed)
+    """Fit, e.g. ``ITML_Supervised`` or ``LFDA``."""
+    model = getattr(metric_learn, learner)()
+    if "random_state" in model.get_params():
+        model.set_params(random_state=seed)
     started = perf_counter()
     model.fit(X, y)
     seconds = perf_counter() - started
-    return Fitted(model.components_, seconds, int(model.n_iter_), False)
+    return Fitted(model.components_, seconds, int(getattr(model, "n_iter_", 0)), False)

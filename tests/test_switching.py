@@ -1,0 +1,62 @@
+"""Lines that users of metric-learn write, with another import."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+import calipers
+
+QUICK_START = """
+from metric_learn import NCA
+from sklearn.datasets import load_iris
+from sklearn.model_selection import cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+
+X, y = load_iris(return_X_y=True)
+clf = make_pipeline(NCA(), KNeighborsClassifier())
+scores = cross_val_score(clf, X, y)
+"""
+
+SUPERVISED = """
+from metric_learn import {name}
+model = {name}(n_components=2).fit(X, y)
+transformed = model.fit_transform(X, y)
+metric = model.get_metric()
+distance = metric(X[0], X[1])
+distances = model.pair_distance(X[:2][None])
+scores = model.pair_score(X[:2][None])
+M = model.get_mahalanobis_matrix()
+L = model.components_
+"""
+
+
+def run(lines: str, **names: Any) -> dict[str, Any]:
+    exec(lines.replace("metric_learn", "calipers"), names)
+    return names
+
+
+def test_its_first_lines() -> None:
+    assert run(QUICK_START)["scores"].mean() > 0.9
+
+
+@pytest.mark.parametrize("name", ["NCA", "LMNN", "LFDA", "MLKR", "RCA"])
+def test_learners_from_labels(name: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    got = run(SUPERVISED.format(name=name), X=X, y=y)
+    np.testing.assert_allclose(got["transformed"], X @ got["L"].T)
+    np.testing.assert_allclose(got["M"], got["L"].T @ got["L"])
+    np.testing.assert_allclose(got["distances"], got["distance"])
+    np.testing.assert_allclose(got["scores"], -got["distances"])
+
+
+@pytest.mark.parametrize("name", ["ITML", "LFDA", "LMNN", "MLKR", "NCA", "RCA"])
+def test_the_page_has_every_name_that_both_have(name: str) -> None:
+    page = Path(__file__).parents[1] / "docs" / "metric_learn.rst"
+    assert page.read_text().count(f"``{name}(") >= 2
+    assert hasattr(calipers, name)
