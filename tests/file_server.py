@@ -24,6 +24,8 @@ class Behaviour:
     trickle: float = 0.0
     pause: float = 0.0
     lengths: bool = True
+    status: int = 0
+    """Answered to every request, if not 0."""
     asked: list[tuple[str, str]] = field(default_factory=list)
     """Path and Range of each request."""
 
@@ -65,7 +67,9 @@ class _Handler(BaseHTTPRequestHandler):
         if start >= len(content) > 0:
             self.send_error(416)
             return
-        self.send_response(206 if start else 200)
+        self.send_response(told.status or (206 if start else 200))
+        if start:
+            self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
         if told.lengths:
             self.send_header("Content-Length", str(len(content) - start))
         if told.tag:

@@ -145,7 +145,33 @@ def test_a_server_that_always_cuts_is_given_up(server: FileServer, tmp_path: Pat
 
 def test_a_server_that_gives_no_length(server: FileServer, tmp_path: Path) -> None:
     server.behaviour.lengths = False
+    assert "does not say how long the file is" in refused(source(tmp_path, server.url("x.data")))
     assert fetched(source(tmp_path, server.url("x.data"), sha256=SHA)).read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("status", [203, 204, 206])
+def test_an_answer_that_nobody_asked_for(status: int, server: FileServer, tmp_path: Path) -> None:
+    server.behaviour.status = status
+    assert ": try again" in refused(source(tmp_path, server.url("x.data")))
+    assert names_in(tmp_path) == ["x.data.lock"]
+
+
+@pytest.mark.parametrize("has_length", [True, False])
+def test_more_than_the_file_can_have(has_length: bool, server: FileServer, tmp_path: Path) -> None:
+    server.behaviour.lengths = has_length
+    home = Home("x.data", (server.url("x.data"),), SHA, most_bytes=1000)
+    assert "it has more than 1,000 bytes" in refused(Download(tmp_path, homes={"x.data": home}))
+    assert names_in(tmp_path) == ["x.data.lock"]
+
+
+@pytest.mark.parametrize("ending", ["part", "part.tag", "sha256"])
+def test_links_are_not_followed(ending: str, server: FileServer, tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("mine")
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    (cache / f"x.data.{ending}").symlink_to(tmp_path / "precious")
+    assert refused(source(cache, server.url("x.data"), sha256=SHA))
+    assert (tmp_path / "precious").read_text() == "mine"
 
 
 def test_an_unexpected_checksum_is_refused(server: FileServer, tmp_path: Path) -> None:
@@ -332,5 +358,6 @@ def test_addresses_and_checksums_are_well_formed() -> None:
         assert home.file == file
         assert home.urls
         assert all(url.startswith(("https://", "http://www.cad.zju.edu.cn/")) for url in home.urls)
+        assert home.urls[0].startswith("https://")
         assert len(home.sha256) in (0, 64)
         assert set(home.sha256) <= set("0123456789abcdef")

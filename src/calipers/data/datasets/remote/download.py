@@ -10,7 +10,15 @@ from calipers.data.datasets.formats.unpack import opened
 from calipers.data.datasets.remote.cache import checksum, note_of, noted_checksum
 from calipers.data.datasets.remote.homes import HOMES, Home, served_name
 from calipers.data.datasets.remote.lock import exclusive
-from calipers.data.datasets.remote.transfer import TIMEOUT, Report, TransferError, discard, fetch
+from calipers.data.datasets.remote.transfer import (
+    TIMEOUT,
+    Limits,
+    Report,
+    TransferError,
+    discard,
+    fetch,
+    write_note,
+)
 from calipers.data.datasets.sources import DatasetError
 
 
@@ -77,7 +85,8 @@ class Download:
         with exclusive(final.with_name(f"{final.name}.lock")):
             if not final.is_file():
                 part = final.with_name(f"{final.name}.part")
-                fetch(url, part, name=final.name, report=self.report, timeout=self.timeout)
+                limits = Limits(home.most_bytes, needs_length=not home.sha256, timeout=self.timeout)
+                fetch(url, part, limits, name=final.name, report=self.report)
                 self._check(home, part, final)
                 part.replace(final)
         return final
@@ -107,7 +116,7 @@ class Download:
                 f"it is not the file that was downloaded first; delete {str(note_of(final))!r} "
                 "to accept it"
             )
-        note_of(final).write_text(f"{served}  {final.name}\n", encoding="utf-8")
+        write_note(note_of(final), f"{served}  {final.name}\n")
 
 
 def _refuse_web_page(head: bytes) -> None:

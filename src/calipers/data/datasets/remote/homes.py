@@ -36,11 +36,14 @@ class Home:
         is packed there.
     sha256 : str
         Checksum of the plain content; empty where it is not known.
+    most_bytes : int
+        More than the file can have as it is served.
     """
 
     file: str
     urls: tuple[str, ...]
     sha256: str = ""
+    most_bytes: int = 256 << 20
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -77,8 +80,8 @@ def _uci(file: str, archive: str, old: str, sha256: str = "") -> Home:
     return Home(file, (_UCI + archive, _OLD_UCI + old), sha256)
 
 
-def _libsvm(file: str, served: str) -> Home:
-    return Home(file, (_LIBSVM + served,))
+def _libsvm(file: str, served: str, most_bytes: int = 256 << 20) -> Home:
+    return Home(file, (_LIBSVM + served,), most_bytes=most_bytes)
 
 
 _ALL_HOMES = (
@@ -92,7 +95,7 @@ _ALL_HOMES = (
     _libsvm("dna.scale.t", "dna.scale.t"),
     _uci("isolet1+2+3+4.data", "54/isolet.zip", "isolet/isolet1+2+3+4.data.Z"),
     _uci("isolet5.data", "54/isolet.zip", "isolet/isolet5.data.Z"),
-    Home("TDT2.mat", (f"http://{_CAI}", f"https://{_CAI}")),
+    Home("TDT2.mat", (f"https://{_CAI}", f"http://{_CAI}")),
     _uci(
         "letter-recognition.data",
         "59/letter+recognition.zip",
@@ -110,7 +113,7 @@ _ALL_HOMES = (
     _libsvm("combined", "vehicle/combined.bz2"),
     _libsvm("combined.t", "vehicle/combined.t.bz2"),
     _libsvm("rcv1_train.multiclass", "rcv1_train.multiclass.bz2"),
-    _libsvm("rcv1_test.multiclass", "rcv1_test.multiclass.bz2"),
+    _libsvm("rcv1_test.multiclass", "rcv1_test.multiclass.bz2", 2 << 30),
     _uci(
         "poker-hand-testing.data",
         "158/poker+hand.zip",

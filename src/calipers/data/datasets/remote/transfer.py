@@ -7,6 +7,7 @@ worth a bar.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -52,7 +53,37 @@ class _Tag:
 
     def write(self, part: Path) -> None:
         """Keep the tag beside the partial file."""
-        _tag_path(part).write_text(f"{self.url}\n{self.mark}", encoding="utf-8")
+        write_note(_tag_path(part), f"{self.url}\n{self.mark}")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What an answer may be.
+
+    Attributes
+    ----------
+    most_bytes : int
+        Bytes that the file may have.
+    needs_length : bool
+        Whether the server must say how long the file is, for half a file is not noticed else.
+    timeout : float
+        Seconds of silence after which the server is given up.
+    """
+
+    most_bytes: int
+    needs_length: bool = False
+    timeout: float = TIMEOUT
+
+
+def _own(name: str, flags: int) -> int:
+    """Open a file that no link leads elsewhere."""
+    return os.open(name, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
+
+
+def write_note(path: Path, text: str) -> None:
+    """Write a small file beside another; a link of that name is not followed."""
+    with open(path, "w", encoding="utf-8", opener=_own) as stream:
+        stream.write(text)
 
 
 def _tag_path(part: Path) -> Path:
@@ -69,9 +100,7 @@ def discard(part: Path) -> None:
     _tag_path(part).unlink(missing_ok=True)
 
 
-def fetch(
-    url: str, part: Path, *, name: str, report: Report | None = None, timeout: float = TIMEOUT
-) -> None:
+def fetch(url: str, part: Path, limits: Limits, *, name: str, report: Report | None = None) -> None:
     """Fetch an address into ``part``, from where an earlier attempt was cut.
 
     A connection that is cut is opened again, as long as each brings something new.
@@ -79,12 +108,13 @@ def fetch(
     Raises
     ------
     TransferError
-        No network, no such file, or silence; what came stays for the next time.
+        No network, no such file, or silence; what came stays for the next time. Or more than
+        the file can have; then nothing stays.
     """
     reached = _size(part)
     for _ in range(_MOST_CUTS):
         try:
-            _attempt(url, part, name=name, report=report, timeout=timeout)
+            _attempt(url, part, limits, name=name, report=report)
         except _CutError:
             if _size(part) < reached + _LEAST:
                 raise
@@ -95,25 +125,41 @@ def fetch(
     raise TransferError(f"the connection was cut {_MOST_CUTS} times")
 
 
-def _attempt(url: str, part: Path, *, name: str, report: Report | None, timeout: float) -> None:
+def _attempt(url: str, part: Path, limits: Limits, *, name: str, report: Report | None) -> None:
     """Open one connection and write what it brings."""
     tag = _Tag.of(part)
     start = _size(part) if tag and tag.url == url and tag.mark else 0
-    with _response(url, start, tag.mark if tag else "", timeout) as response:
-        if response.status != 206:  # the server sends it whole: new version, or no ranges
-            start = 0
-        length = response.headers.get("Content-Length", "")
-        total = start + int(length) if length.isdecimal() else None
+    with _response(url, start, tag.mark if tag else "", limits.timeout) as response:
+        start, total = _announced(response, start)
+        if total is None and limits.needs_length:
+            raise TransferError("the server does not say how long the file is")
         _Tag(url, _mark(response)).write(part)
-        with part.open("ab" if start else "wb") as out:
+        with open(part, "ab" if start else "wb", opener=_own) as out:
             done = start
-            for piece in _pieces(response, timeout):
-                out.write(piece)
+            for piece in _pieces(response, limits.timeout):
                 done += len(piece)
+                if max(done, total or 0) > limits.most_bytes:
+                    discard(part)
+                    raise TransferError(f"it has more than {limits.most_bytes:,} bytes")
+                out.write(piece)
                 if report is not None:
                     report(name, done, total)
     if total is not None and done < total:
         raise _CutError(f"the connection was cut after {done:,} of {total:,} bytes")
+
+
+def _announced(response: HTTPResponse, start: int) -> tuple[int, int | None]:
+    """Return where the answer begins, and how long the file is if the server says so."""
+    if response.status == 206:
+        said = response.headers.get("Content-Range", "")
+        if not start or not said.startswith(f"bytes {start}-"):
+            raise TransferError(f"a part of the file came that nobody asked for ({said[:40]})")
+    elif response.status == 200:  # the server sends it whole: new version, or no ranges
+        start = 0
+    else:
+        raise TransferError(f"HTTP {response.status} is no answer with a file")
+    length = response.headers.get("Content-Length", "")
+    return start, start + int(length) if length.isdecimal() else None
 
 
 @contextmanager
