@@ -51,7 +51,12 @@ def pages() -> list[Path]:
     """The pages, the scripts that are pages, and the texts beside them that are no history."""
     root = DOCS.parent
     texts = [root / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")]
-    return [*DOCS.glob("*.rst"), *DOCS.glob("search/*.rst"), *(root / "examples").glob("*.py"), *texts]
+    return [
+        *DOCS.glob("*.rst"),
+        *DOCS.glob("search/*.rst"),
+        *(root / "examples").glob("*.py"),
+        *texts,
+    ]
 
 
 def documented() -> list[str]:
