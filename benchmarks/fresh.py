@@ -86,7 +86,7 @@ def _group(user: str) -> int:
 
 
 def fit_memory(
-    *, name: str, data_dir: str | None, shrink: int, n_triplets: int, method: str, warm: bool
+    *, name: str, data_dir: str | None, shrink: int, n_triplets: int, method: Any, warm: bool
 ) -> Row:
     """Peak memory of a complete fit above the loaded X.
 
@@ -112,7 +112,7 @@ def fit_memory(
     }
 
 
-def two_fits(*, method: str, n_samples: int, n_features: int) -> Row:
+def two_fits(*, method: Any, n_samples: int, n_features: int) -> Row:
     """Seconds of the first and of the second fit of this process."""
     import numpy as np
 

@@ -108,7 +108,7 @@ def _ratio(now: float, before: float) -> float | None:
     return now / before if before else None
 
 
-def measure(method: str, size: Size) -> Row:
+def measure(method: Any, size: Size) -> Row:
     """Best times of up to three fits, and the peak memory of one more."""
     X, y = noisy_classes(size.n, size.d)
     batch_size = size.b if recipe_of(method).batched else None

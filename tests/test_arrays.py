@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
+from calipers import Euclidean, Scaled
 from calipers.arrays import missing_labels, refuse_kinds, refuse_missing
 
 MISSING: list[Any] = [
@@ -52,3 +54,17 @@ def test_tables_of_pyarrow() -> None:
 def test_labels_that_are_there_are_accepted(y: Any) -> None:
     assert not missing_labels(y).any()
     refuse_missing(y)
+
+
+@pytest.mark.parametrize(
+    "as_table", [pd.DataFrame, pl.DataFrame, lambda table: [*zip(*table.values(), strict=True)]]
+)
+def test_a_text_in_x_is_told_with_its_column(as_table: Any) -> None:
+    table = as_table({"width": [1.0, 2.0, 3.0], "colour": ["1", "red", "2"]})
+    name = 1 if isinstance(table, list) else "colour"
+    told = rf"^could not convert string to float: X has 'red' in the column {name!r}: encode"
+    numbers = as_table({"width": [1.0, 2.0], "colour": [1.0, 2.0]})
+    metric = Euclidean().fit(numbers)
+    for call in (lambda: Scaled().fit(table), lambda: metric.transform(table)):
+        with pytest.raises(ValueError, match=told):
+            call()

@@ -70,7 +70,7 @@ def test_a_recipe_is_a_parameter() -> None:
 
 
 @pytest.mark.parametrize("method", RECIPES)
-def test_a_name_is_its_recipe(method: str) -> None:
+def test_a_name_is_its_recipe(method: Any) -> None:
     X, y = little_noise()
     settings: dict[str, Any] = {"n_triplets": 100, "n_neighbors": 2, "random_state": 0}
     named, given = (TripletSGD(m, **settings).fit(X, y) for m in (method, RECIPES[method]()))
@@ -90,7 +90,7 @@ ONE_OF = "'all-pairs-sgd', 'sgd', 'mini-sgd', 'as-sgd', 'hr-sgd', 'ha-sgd' or a 
         ("xxxxxxxx", ""),
     ],
 )
-def test_a_name_that_is_none(wrong: str, hint: str) -> None:
+def test_a_name_that_is_none(wrong: Any, hint: str) -> None:
     with pytest.raises(ValueError) as caught:  # noqa: PT011
         TripletSGD(wrong).fit(*little_noise())
     told = f"The 'method' parameter of TripletSGD must be one of {ONE_OF}, got {wrong!r}."

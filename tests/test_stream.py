@@ -104,7 +104,7 @@ def test_a_stream_of_labelled_samples_is_learned_from() -> None:
 
 
 @pytest.mark.parametrize("method", ["all-pairs-sgd", "as-sgd"])
-def test_batches_of_one_class_each(method: str) -> None:
+def test_batches_of_one_class_each(method: Any) -> None:
     """Negatives come from the sample of the batches before."""
     learner = TripletSGD(method, random_state=0)
     for label in (0, 1, 2):

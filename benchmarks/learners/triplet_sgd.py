@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from time import perf_counter
+from typing import Any
 
 from benchmarks.learners.cap import Cap
 from benchmarks.learners.fitted import Fitted
@@ -10,7 +11,7 @@ from calipers import TripletSGD
 from calipers.arrays import FloatArray, IndexArray
 
 
-def fit(X: FloatArray, y: IndexArray, *, seed: int, cap: float, method: str) -> Fitted:
+def fit(X: FloatArray, y: IndexArray, *, seed: int, cap: float, method: Any) -> Fitted:
     """Fit, with the defaults for all else."""
     watch = Cap(cap)
     started = perf_counter()
@@ -20,6 +21,6 @@ def fit(X: FloatArray, y: IndexArray, *, seed: int, cap: float, method: str) -> 
     return Fitted(model.components_, seconds, int(model.n_iter_), watch.capped)
 
 
-def warm_up(X: FloatArray, y: IndexArray, *, seed: int, cap: float, method: str) -> None:
+def warm_up(X: FloatArray, y: IndexArray, *, seed: int, cap: float, method: Any) -> None:
     """Compile or load the code that a fit needs; the search goes by the shape of X."""
     TripletSGD(method, n_rounds=1, n_triplets=500, random_state=seed).fit(X, y)

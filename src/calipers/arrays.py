@@ -72,14 +72,39 @@ def _refuse_columns(table: Any, names: list[Any], name: str) -> None:
 
 
 @contextmanager
-def within_float64(name: str) -> Iterator[None]:
-    """Raise a ValueError where Python's whole numbers do not fit into float64."""
+def within_float64(name: str, X: Any = None) -> Iterator[None]:
+    """Say which whole numbers do not fit into float64, and which column of X holds a text."""
     try:
         yield
     except OverflowError as beyond:
         raise ValueError(
             f"{name} has whole numbers beyond float64 ({beyond}): divide them, or leave them out."
         ) from beyond
+    except ValueError as wrong:
+        found = _first_text(X) if "could not convert string" in str(wrong) else None
+        if found is None:
+            raise
+        raise ValueError(
+            f"could not convert string to float: {name} has {found[1][:40]!r} in the column "
+            f"{found[0]!r}: encode the table by calipers.TableEncoder, or leave the column out."
+        ) from wrong
+
+
+def _first_text(X: Any) -> tuple[Any, str] | None:
+    """Return the first column with a text that is no number, and that text."""
+    names = getattr(X, "columns", None)
+    table = X if names is not None else np.asarray(X, dtype=object)
+    if names is None and table.ndim != 2:
+        return None
+    for name in range(table.shape[1]) if names is None else names:
+        column = table[:, name] if names is None else table[name]
+        for cell in column:
+            if isinstance(cell, str):
+                try:
+                    float(cell)
+                except ValueError:
+                    return name, cell
+    return None
 
 
 def refuse_missing(y: Any) -> None:

@@ -13,13 +13,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
-from sklearn.base import _fit_context
 
 from calipers import validation
 from calipers.arrays import FloatArray, IndexArray
 from calipers.coordinates import sample_covariance
 from calipers.data.samples import MemorySamples, Samples
-from calipers.fitting import FromLabels, FromPairs
+from calipers.fitting import FromLabels, FromPairs, checking
 from calipers.init import SMALLEST_VARIANCE, scaled, shrinkage_of
 from calipers.inputs import Given, dense_labeled, restored_on_failure
 from calipers.metric import factor, principal_order
@@ -134,7 +133,7 @@ class FromMoments(FromLabels, FromPairs):
     _needs_far: bool = True
     _stream: StreamedMoments | None = None
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checking
     def partial_fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
         """Learn from one more batch: the metric is that of a fit to all batches together.
 

@@ -7,7 +7,7 @@ method of its own, ``_learn(given)``: `Given` holds what was passed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,19 @@ from sklearn.callback import with_callbacks
 from calipers.init import evenly_spaced
 from calipers.inputs import Given, given_labeled, given_unlabeled, labelled_part
 from calipers.triplets import check_pairs, check_triplets
+
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+
+
+def checking(method: Fit) -> Fit:
+    """Check parameters first, as scikit-learn does; type checkers still know the types."""
+    return cast(Fit, _fit_context(prefer_skip_nested_validation=True)(method))
+
+
+def fitting(method: Fit) -> Fit:
+    """Check parameters first, and call callbacks."""
+    return checking(cast(Fit, with_callbacks(method)))
+
 
 MOST_MEASURED = 10_000
 """Samples at most, evenly spaced, whose standard deviations become ``feature_scale_``."""
@@ -34,8 +47,7 @@ class FromSamples:
 
     _learn: Callable[[Given], None]
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    @with_callbacks  # type: ignore[untyped-decorator]
+    @fitting
     def fit(self, X: npt.ArrayLike, y: object = None, *, client: Any = None) -> Self:
         """Learn from samples alone.
 
@@ -64,8 +76,7 @@ class FromLabels:
     classes_: npt.NDArray[Any]
     _learn: Callable[[Given], None]
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    @with_callbacks  # type: ignore[untyped-decorator]
+    @fitting
     def fit(
         self, X: npt.ArrayLike, y: npt.ArrayLike, *, unlabeled: Any = None, client: Any = None
     ) -> Self:
@@ -100,8 +111,7 @@ class FromTriplets:
 
     _learn: Callable[[Given], None]
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    @with_callbacks  # type: ignore[untyped-decorator]
+    @fitting
     def fit_triplets(
         self, X: npt.ArrayLike, triplets: npt.ArrayLike, *, client: Any = None
     ) -> Self:
@@ -132,8 +142,7 @@ class FromPairs:
 
     _learn: Callable[[Given], None]
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    @with_callbacks  # type: ignore[untyped-decorator]
+    @fitting
     def fit_pairs(
         self, X: npt.ArrayLike, pairs: npt.ArrayLike, y: npt.ArrayLike, *, client: Any = None
     ) -> Self:

@@ -198,7 +198,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             names = getattr(self, "feature_names_in_", None)
             return transform_lazily(X, self.components_, names, self.get_feature_names_out())
         refuse_kinds(X, "X")
-        with within_float64("X"):
+        with within_float64("X", X):
             samples = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
         return self._images(samples)
 

@@ -21,6 +21,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from calipers.projections import AtEnd, EveryUpdate, FrankWolfe, Periodic, Rule
 from calipers.sampling import NormRule
 
+MethodName: TypeAlias = Literal["all-pairs-sgd", "sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd"]
 Triplets: TypeAlias = Literal["single", "all-pairs"]
 Sampling: TypeAlias = Literal["every", "slope", "gradient-norm"]
 Projection: TypeAlias = int | Literal["every", "end", "frank-wolfe"]

@@ -351,7 +351,7 @@ def test_clipped_outliers_do_not_spoil_the_rest() -> None:
 
 
 @pytest.mark.parametrize("method", ["ha-sgd", "as-sgd"])
-def test_digits_are_told_apart_better(method: str) -> None:
+def test_digits_are_told_apart_better(method: Any) -> None:
     euclidean, learned = [], []
     samples, labels = load_digits(return_X_y=True)
     for seed in range(3):

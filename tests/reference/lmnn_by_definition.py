@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_wine
@@ -33,7 +33,7 @@ def metrics(n: int, d: int = 4, seed: int = 0) -> list[FloatArray]:
 
 
 def fit(rows: FloatArray = X, labels: Any = Y, **settings: Any) -> LMNN:
-    return cast(LMNN, LMNN(**settings).fit(rows, labels))
+    return LMNN(**settings).fit(rows, labels)
 
 
 def by_definition(

@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import _fit_context
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
@@ -23,11 +22,11 @@ from calipers.arrays import FloatArray, IndexArray
 from calipers.checkpoint import Checkpointed
 from calipers.coordinates import Coordinates
 from calipers.data.samples import MemorySamples, thinned
-from calipers.fitting import FromLabels, FromTriplets
+from calipers.fitting import FromLabels, FromTriplets, checking
 from calipers.inputs import Given, dense_labeled, dense_samples, first_batch, restored_on_failure
 from calipers.metric import MahalanobisMixin
 from calipers.plan import Plan, plan_for_labels, plan_for_stream, plan_for_triplets
-from calipers.recipes import READINGS, Recipe, recipe_of
+from calipers.recipes import READINGS, MethodName, Recipe, recipe_of
 from calipers.rounds import Numbers, TripletRounds, random_streams
 from calipers.solvers.sgd import SGDSolver
 from calipers.stream import TripletStream
@@ -126,7 +125,7 @@ class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, M
 
     def __init__(
         self,
-        method: str | Recipe = "all-pairs-sgd",
+        method: MethodName | Recipe = "all-pairs-sgd",
         *,
         n_components: int | None = None,
         init: str | FloatArray = "auto",
@@ -185,7 +184,7 @@ class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, M
         }
         return cls(**{**literal, **settings})
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checking
     def partial_fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
         """Learn from one more batch of labelled samples.
 
@@ -214,7 +213,7 @@ class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, M
                 self.classes_ = stream.add_labelled(dense, labels)
                 return self._take_from(stream, started)
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checking
     def partial_fit_triplets(self, X: npt.ArrayLike, triplets: npt.ArrayLike) -> Self:
         """Learn from one more batch of your own triplets.
 

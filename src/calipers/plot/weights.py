@@ -165,7 +165,7 @@ def feature_directions(
     axes.set_yticks(np.arange(len(order)), _names(metric, order))
     axes.invert_yaxis()
     axes.set_xlabel("distance that one standard deviation adds")
-    axes.legend(frameon=False)
+    axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1))
     return axes
 
 
