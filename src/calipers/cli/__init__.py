@@ -13,6 +13,7 @@ fit, transform,           the commands for one's own data
 evaluate, inspect
 demo                      what a learned distance is worth, on embedded data
 fingerprint, paper        the commands about the paper
+completion                scripts by which shells complete commands and options
 main                      the parser, and the exit code of every command
 ========================= ==========================================================
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from calipers.cli import learners
 from calipers.cli.encoded import read_labelled
-from calipers.cli.options import add_data, add_output, check_apart, picture
+from calipers.cli.options import TABLE, add_data, add_output, check_apart, picture
 from calipers.cli.output import (
     check_picture,
     console,
@@ -37,7 +37,7 @@ def add(commands: Commands) -> None:
         "the k-NN error and retrieval scores under the learned distance with those under the raw "
         "and the standardised features; each fold is held out once.",
     )
-    evaluate.add_argument("data", help="table: CSV, TSV, .xlsx, JSONL, Parquet, NPY, NPZ or LIBSVM")
+    evaluate.add_argument("data", help=TABLE)
     evaluate.add_argument(
         "-o",
         "--output",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from calipers.cli import learners
 from calipers.cli.encoded import read_labelled
-from calipers.cli.options import add_data, add_output, check_apart
+from calipers.cli.options import TABLE, add_data, add_output, check_apart
 from calipers.cli.output import console, remark, say, write_json
 from calipers.cli.stopping import with_the_metric_so_far
 
@@ -28,7 +28,7 @@ def add(commands: Commands) -> None:
         help="learn a metric from your own table",
         description="Learn a metric from samples and their labels, and write it into a file.",
     )
-    fit.add_argument("data", help="table: CSV, TSV, Parquet, NPY, NPZ or LIBSVM")
+    fit.add_argument("data", help=TABLE)
     fit.add_argument(
         "-o",
         "--output",

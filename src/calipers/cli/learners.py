@@ -61,9 +61,10 @@ def add_learner(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--standardize",
-        action="store_true",
+        action=argparse.BooleanOptionalAction,
+        default=False,
         help="divide features by their standard deviation first; the division becomes a part of "
-        "the metric",
+        "the metric (default: no)",
     )
     command.add_argument("--seed", type=seed, default=0, help="random seed (default: %(default)s)")
 

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from calipers import __version__
-from calipers.cli import demo, evaluate, fingerprint, fit, inspect, paper, transform
+from calipers.cli import completion, demo, evaluate, fingerprint, fit, inspect, paper, transform
 from calipers.cli.output import OPTIONAL, remark
 from calipers.cli.stopping import Terminated, terminable
 
-COMMANDS = (demo, fit, transform, evaluate, inspect, fingerprint, paper)
+COMMANDS = (demo, fit, transform, evaluate, inspect, fingerprint, paper, completion)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -88,7 +88,10 @@ def _parser() -> _Parser:
         "  calipers transform metric.safetensors data.csv -o images.csv\n"
         "  calipers inspect metric.safetensors           what was learned\n"
         "  calipers fingerprint --data-dir DIR --quick   our numbers beside the paper's\n"
-        "  calipers paper --data-dir DIR                 all its experiments, as a report\n",
+        "  calipers paper --data-dir DIR                 all its experiments, as a report\n"
+        "\nexit codes: 0 done; 1 the paper's numbers are not met; 2 a mistake in the call or in a\n"
+        "file, said in one sentence; 130 stopped by Ctrl-C, 143 by SIGTERM. The metric so far of\n"
+        "a fit that Ctrl-C stopped is in its file.\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"calipers {__version__}")

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from calipers.cli.output import remark
@@ -16,15 +21,27 @@ if TYPE_CHECKING:
 
     Commands = argparse._SubParsersAction[Any]
 
+STANDARD = "-"
+"""The name of standard input, or output."""
+
+TABLE = "table: CSV, TSV, .xlsx, JSONL, Parquet, NPY, NPZ or LIBSVM; - reads CSV from stdin"
 PICTURES = (".png", ".svg", ".pdf")
 
 
 def add_output(command: argparse.ArgumentParser) -> None:
     """Add the options on how results are shown."""
     command.add_argument(
-        "--json", action="store_true", help="write JSON to stdout, and nothing else"
+        "--json",
+        action=argparse.BooleanOptionalAction,
+        default=False,
+        help="write JSON to stdout, and nothing else (default: no)",
     )
-    command.add_argument("--quiet", action="store_true", help="show no progress bar and no remarks")
+    command.add_argument(
+        "--quiet",
+        action=argparse.BooleanOptionalAction,
+        default=False,
+        help="show no progress bar and no remarks, but for columns left out (default: no)",
+    )
 
 
 def add_data(command: argparse.ArgumentParser, *, label_needed: bool) -> None:
@@ -77,18 +94,38 @@ def read_table(
     """Read the table that the options name, and remark on what was decided about it."""
     from calipers.data import tables
 
-    table = tables.read(
-        Path(options.data),
-        kind=options.format,
-        label=label,
-        encoding=options.encoding,
-        header=None if options.header is None else options.header == "yes",
-        names=names,
-        decimal=options.decimal,
-    )
+    with _file_of(options) as path:
+        table = tables.read(
+            path,
+            kind=options.format,
+            label=label,
+            encoding=options.encoding,
+            header=None if options.header is None else options.header == "yes",
+            names=names,
+            decimal=options.decimal,
+        )
     if table.remark and not options.quiet:
         remark(table.remark)
     return table
+
+
+@contextmanager
+def _file_of(options: argparse.Namespace) -> Iterator[Path]:
+    """The file of the data; what comes from standard input is put into one first."""
+    from calipers.io import FileError
+
+    if options.data != STANDARD:
+        yield Path(options.data)
+        return
+    options.format = options.format or "csv"
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f"standard input.{options.format}"
+        with path.open("wb") as stream:
+            shutil.copyfileobj(sys.stdin.buffer, stream)
+        try:
+            yield path
+        except FileError as wrong:
+            raise FileError(str(wrong).replace(str(path), "standard input")) from wrong
 
 
 _READ = ("data", "label", "metric")  # options that may name a file to read

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calipers.cli.options import add_data, add_output, check_apart, read_table
+from calipers.cli.options import STANDARD, TABLE, add_data, add_output, check_apart, read_table
 from calipers.cli.output import remark, write_json
 
 if TYPE_CHECKING:
@@ -29,14 +30,15 @@ def add(commands: Commands) -> None:
         "distance. Features are found by the names in the metric's file.",
     )
     transform.add_argument("metric", help="file of the metric, from 'calipers fit'")
-    transform.add_argument("data", help="table: CSV, TSV, Parquet, NPY, NPZ or LIBSVM")
+    transform.add_argument("data", help=TABLE)
     transform.add_argument(
         "-o",
         "--output",
         type=Path,
         required=True,
         metavar="FILE",
-        help="file of the images: .csv, .tsv, .npy (without labels), .npz or .parquet",
+        help="file of the images: .csv, .tsv, .npy (without labels), .npz, .parquet, or - for CSV "
+        "to standard output",
     )
     add_data(transform, label_needed=False)
     add_output(transform)
@@ -46,17 +48,27 @@ def add(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read both, transform, write."""
     from calipers.data import tables
+    from calipers.data.tables.written import write_text
+    from calipers.io import FileError
     from calipers.loading import load_metric
 
-    tables.check_output(options.output)
-    check_apart(options.output, options)
+    to_stdout = str(options.output) == STANDARD
+    if to_stdout and options.json:
+        raise FileError("-o - and --json both write to standard output: give one of them.")
+    if not to_stdout:
+        tables.check_output(options.output)
+        check_apart(options.output, options)
+    _check_order(options)
     metric = load_metric(options.metric)
     label = options.label if options.label is not None else metric.label_
     table = read_table(options, label, _column_names(metric))
     X, data = _samples(options, metric, table)
     images = _transformed(X, metric.components_, source=options.data)
     names = metric.get_feature_names_out().tolist()
-    tables.write(options.output, images, names, y=data.y, label=data.label or "label")
+    if to_stdout:
+        write_text(sys.stdout.buffer, images, names, ",", data.y, data.label or "label")
+    else:
+        tables.write(options.output, images, names, y=data.y, label=data.label or "label")
     if options.output.suffix.lower() == ".npy" and data.y is not None and not options.quiet:
         remark("An .npy file holds no labels: write .npz or .csv to keep them.")
     row = {"file": str(options.output), "samples": len(images), "components": images.shape[1]}
@@ -65,6 +77,22 @@ def run(options: argparse.Namespace) -> int:
     elif not options.quiet:
         remark(f"Mapped {len(images):,} samples to {images.shape[1]} dimensions: {options.output}")
     return 0
+
+
+def _check_order(options: argparse.Namespace) -> None:
+    """Raise if the table stands where the metric should be."""
+    from calipers.data.tables.read import format_of
+    from calipers.io import FileError, read
+
+    try:
+        format_of(Path(options.metric))
+        read(options.data)
+    except FileError:
+        return
+    raise FileError(
+        f"{options.metric!r} is a table, and {options.data!r} is what was learned, which comes "
+        f"first: calipers transform {options.data} {options.metric} -o {options.output}."
+    )
 
 
 def _column_names(metric: SavedMetric) -> list[str] | None:

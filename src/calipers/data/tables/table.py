@@ -131,7 +131,7 @@ class Table:
         position = None if by_name else position_of(asked, names)
         if position is not None:
             return position
-        close = get_close_matches(asked, names, n=1, cutoff=0.4)
+        close = get_close_matches(asked, names, n=1, cutoff=0.6)
         hint = f"; did you mean {close[0]!r}?" if close else "."
         shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
         position_too = "" if by_name else f", or a position from 1 to {len(names)}"

@@ -50,10 +50,10 @@ def write(
             parquet().write_table(pa.table(columns), stream)
         else:
             separator = "," if suffix == ".csv" else "\t"
-            _write_text(stream, X, names, separator, y, label)
+            write_text(stream, X, names, separator, y, label)
 
 
-def _write_text(
+def write_text(
     stream: IO[bytes],
     X: npt.NDArray[Any],
     names: list[str],
@@ -61,6 +61,7 @@ def _write_text(
     y: npt.NDArray[Any] | None,
     label: str,
 ) -> None:
+    """Write rows as text, and their labels in a column in front."""
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text, delimiter=separator, lineterminator="\n")
     head = names if y is None else [label, *names]

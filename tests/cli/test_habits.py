@@ -1,0 +1,76 @@
+"""What people expect of any command: -, completion, --no-..., and arguments the wrong way round."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from calipers.cli.main import _parser
+from commands import X, quick_fit, refused, run
+
+
+@pytest.mark.usefixtures("folder")
+def test_standard_input_and_output(
+    capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def give(data: bytes) -> None:
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(data)))
+
+    table = Path("iris.csv").read_bytes()
+    give(table)
+    run("fit", "-", "--label", "species", "--learner", "scaled", "-o", "m", "--quiet")
+    capfdbinary.readouterr()
+    give(table)
+    run("transform", "m", "-", "-o", "-", "--quiet")
+    rows = capfdbinary.readouterr().out.decode().splitlines()
+    images = np.array([[float(cell) for cell in row.split(",")[1:]] for row in rows[1:]])
+    np.testing.assert_allclose(images, X / X.std(axis=0))
+    give(b"")
+    run("fit", "-", "--label", "species", code=2)
+    assert capfdbinary.readouterr().err.startswith(b"calipers: standard input is empty")
+
+
+@pytest.mark.usefixtures("folder")
+def test_arguments_the_wrong_way_round(capsys: pytest.CaptureFixture[str]) -> None:
+    quick_fit()
+    told = refused(capsys, "transform", "iris.csv", "m", "-o", "o.csv")
+    assert told == (
+        "'iris.csv' is a table, and 'm' is what was learned, which comes first: calipers transform "
+        "m iris.csv -o o.csv."
+    )
+    told = refused(capsys, "transform", "m", "iris.csv", "-o", "-", "--json")
+    assert told == "-o - and --json both write to standard output: give one of them."
+
+
+def test_every_switch_can_be_taken_back() -> None:
+    for name, command in _parser()._subparsers._group_actions[0].choices.items():  # type: ignore[union-attr]
+        words = {word for action in command._actions for word in action.option_strings}
+        for switch in {"--json", "--quiet", "--standardize", "--drop-ids"} & words:
+            assert f"--no-{switch[2:]}" in words, name
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    run("completion", shell)
+    script = capsys.readouterr().out
+    for word in ("evaluate", "label", "no-drop-ids"):
+        assert word in script
+    if shell != "bash" or shutil.which("bash") is None or sys.platform == "win32":
+        return
+    ask = 'COMP_WORDS=(calipers fit --la); COMP_CWORD=2; _calipers; echo "${COMPREPLY[@]}"'
+    done = subprocess.run(
+        ["bash", "-c", f"{script}\n{ask}"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "--label\n"
+
+
+def test_suggestions_are_near(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "did you mean 'species'?" in refused(capsys, "fit", "iris.csv", "--label", "specis")
+    assert "did you mean" not in refused(capsys, "fit", "iris.csv", "--label", "price")
