@@ -1,0 +1,339 @@
+"""A matrix for the query side of a search, learned from clicks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from calipers.search.crossvalidation import DECIDES, Problem, cross_validate
+from calipers.search.holdouts import HOLD_OUTS, check_can_be_held_out, hold_out
+from calipers.search.learning import PULLS, SoftmaxLoss, learn
+from calipers.search.mining import mined
+from calipers.search.query_map import QueryMap
+from calipers.search.relevance import read_negatives, read_relevance
+from calipers.search.report import Comparison, RetrievalReport, retrieval_report
+from calipers.search.vectors import check_width, given_vectors, mapped_lazily, unit_images
+from calipers.validation import check_components, check_name, restored_on_failure
+
+SIDES = ("query", "both")
+MOST_SCORED = 2000
+"""Held-out queries that are scored; more are drawn from at random."""
+
+
+class QueryAdapter(BaseEstimator):  # type: ignore[misc]
+    """Learn a map of queries from the documents that answered them; the index stays as it is.
+
+    The map is pulled toward the identity, as strongly as held-out queries say
+    (:mod:`calipers.search.learning`). It is taken only if the one-sided 95 % lower bound of its
+    gain in nDCG@10 on held-out queries is above 0; else it is the identity and `helps_` is False.
+
+    Parameters
+    ----------
+    side : {"query", "both"}, default="query"
+        Whether documents are mapped too, which needs a new index.
+    n_components : int, optional
+        Map both sides to so many dimensions; any first few of these are the best so many.
+    generalize_to : {"documents", "queries"}, default="documents"
+        Which hold-out chooses and decides: queries about documents without clicks, or new queries
+        about known documents. Both are reported.
+    pull : float, optional
+        Strength of the pull toward the identity; by default the best of six.
+    temperature : float, optional
+        Of the softmax; by default a third of the one under which the cosines as they are predict
+        the pairs best.
+    n_folds : int, default=4
+        Folds of each hold-out.
+    random_state : int, RandomState or None, default=None
+        Deals queries to folds, and draws.
+
+    Attributes
+    ----------
+    map_ : QueryMap
+        What `transform` applies.
+    helps_ : bool
+        Whether the map is more than the identity.
+    report_ : RetrievalReport
+        Both hold-outs before and after.
+    pull_, temperature_ : float
+        What was used.
+    n_pairs_seen_ : int
+        Pairs learned from so far.
+    n_features_in_ : int
+        Width of the embeddings.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> documents = rng.normal(size=(300, 8))
+    >>> queries = documents @ np.linalg.qr(rng.normal(size=(8, 8)))[0]
+    >>> pairs = np.column_stack([np.arange(300), np.arange(300)])
+    >>> adapter = QueryAdapter(random_state=0).fit(queries, documents, pairs)
+    >>> adapter.helps_
+    True
+    >>> adapter.transform(queries[:2]).shape
+    (2, 8)
+    """
+
+    def __init__(
+        self,
+        side: str = "query",
+        n_components: int | None = None,
+        generalize_to: str = "documents",
+        pull: float | None = None,
+        temperature: float | None = None,
+        n_folds: int = 4,
+        random_state: Any = None,
+    ) -> None:
+        self.side = side
+        self.n_components = n_components
+        self.generalize_to = generalize_to
+        self.pull = pull
+        self.temperature = temperature
+        self.n_folds = n_folds
+        self.random_state = random_state
+
+    def fit(
+        self,
+        queries: npt.ArrayLike,
+        documents: npt.ArrayLike,
+        pairs: Any,
+        sample_weight: npt.ArrayLike | None = None,
+        *,
+        query_ids: Any = None,
+        document_ids: Any = None,
+        negatives: Any = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Self:
+        """Learn from pairs of query and relevant document.
+
+        Parameters
+        ----------
+        queries : array-like of shape (n_queries, d)
+            Embeddings; arrays, memory maps or Dask collections, of any float type.
+        documents : array-like of shape (n_documents, d)
+            The same for documents.
+        pairs : array-like or table of shape (n_pairs, 2)
+            (query, document), counted from 0, or ids. Tables are of pandas, polars or Arrow.
+        sample_weight : array-like of shape (n_pairs,), optional
+            Grades or numbers of clicks.
+        query_ids, document_ids : array-like, optional
+            Id of each query and of each document, if pairs hold ids.
+        negatives : array-like or table of shape (n, 2), optional
+            (query, document) that do not belong together, beside the hard ones that are found.
+        progress : callable, optional
+            Is called with the share that is done.
+
+        Returns
+        -------
+        self : QueryAdapter
+            The fitted adapter.
+        """
+        with restored_on_failure(self):
+            self._check()
+            with self._problem(
+                queries,
+                documents,
+                pairs,
+                sample_weight,
+                query_ids=query_ids,
+                document_ids=document_ids,
+                negatives=negatives,
+            ) as (problem, ids):
+                check_can_be_held_out(problem.examples.pairs, self.n_folds)
+                check_components(type(self).__name__, self.n_components, problem.documents.shape[1])
+                self._fit(problem, ids, progress or (lambda share: None))
+        return self
+
+    def _fit(self, problem: Problem, ids: list[Any], progress: Callable[[float], None]) -> None:
+        report = self._validated(problem, ids, progress)
+        loss = SoftmaxLoss(problem.examples, temperature=self.temperature)
+        learned = problem.start
+        if report.helps:
+            assert report.pull is not None
+            (learned,) = learn(loss, [report.pull], problem.start)
+        self.report_, self.helps_, self.pull_ = report, report.helps, report.pull
+        self.temperature_ = loss.temperature
+        self.n_pairs_seen_ = len(problem.examples.pairs)
+        self.n_features_in_ = problem.documents.shape[1]
+        maps = problem.maps(learned)
+        self.map_ = QueryMap(maps.query, maps.document, facts=self._facts())
+        progress(1.0)
+
+    def _validated(
+        self, problem: Problem, ids: list[Any], progress: Callable[[float], None]
+    ) -> RetrievalReport:
+        """Compare strengths on the hold-out that decides, then score the best on the other."""
+        rng, pairs = self._rng(), problem.examples.pairs
+        n_queries = len(problem.examples.queries)
+        drawn = rng.permutation(n_queries)[:MOST_SCORED]
+        base = problem.base(np.sort(drawn))
+        pulls = PULLS if self.pull is None else (self.pull,)
+        done, pull, scored = 0, 0.0, []
+
+        def advance() -> None:
+            nonlocal done
+            done += 1
+            progress(done / (2 * self.n_folds + 1))
+
+        for name in sorted(HOLD_OUTS, key=lambda name: name != self.generalize_to):
+            part = hold_out(name, pairs, self.n_folds, rng)
+            found = cross_validate(problem, part, pulls, base, advance)
+            scored.append(found.scored)
+            if name == self.generalize_to:
+                pull, pulls = found.pull, (found.pull,)
+        comparisons = [Comparison.of(one, ids, rng) for one in scored]
+        return RetrievalReport.of(comparisons, self.generalize_to, pull)
+
+    def partial_fit(
+        self,
+        queries: npt.ArrayLike,
+        documents: npt.ArrayLike,
+        pairs: Any,
+        sample_weight: npt.ArrayLike | None = None,
+        *,
+        query_ids: Any = None,
+        document_ids: Any = None,
+        negatives: Any = None,
+    ) -> Self:
+        """Go on from the last map with more pairs, a day's clicks for example.
+
+        The new map of queries is pulled toward the last one, by the strength of the last fit times
+        the number of pairs seen before over the number of new ones. Documents keep their map,
+        `report_` is marked as stale. A map that did not help stays the identity: fit again with
+        all pairs. Without a fit before, this is `fit`.
+
+        Parameters are those of `fit`; `queries` and `documents` need only hold what the new pairs
+        point to, and some documents to compare with.
+        """
+        given = (queries, documents, pairs, sample_weight)
+        ids = {"query_ids": query_ids, "document_ids": document_ids, "negatives": negatives}
+        if not hasattr(self, "map_"):
+            return self.fit(*given, **ids)
+        with restored_on_failure(self), self._problem(*given, **ids) as (problem, _):
+            examples = problem.examples
+            check_width(problem.documents, "documents", self.map_.n_document_features)
+            if self.helps_:
+                components = self.map_.document_components
+                mapped = unit_images(examples.documents, components)
+                loss = SoftmaxLoss(replace(examples, documents=mapped), None, self.temperature_)
+                pull = float(self.pull_ or 0) * self.n_pairs_seen_ / len(examples.pairs)
+                (learned,) = learn(loss, [pull], self.map_.query_components[None])
+                self.map_ = QueryMap(learned[0], components, facts=self._facts())
+            self.n_pairs_seen_ += len(examples.pairs)
+            self.report_ = self.report_.as_stale()
+        return self
+
+    @contextmanager
+    def _problem(
+        self,
+        queries: Any,
+        documents: Any,
+        pairs: Any,
+        sample_weight: Any,
+        *,
+        query_ids: Any,
+        document_ids: Any,
+        negatives: Any,
+    ) -> Iterator[tuple[Problem, list[Any]]]:
+        """Yield what to learn, and what the queries with a pair are called."""
+        with (
+            given_vectors(queries, "queries") as of_queries,
+            given_vectors(documents, "documents") as of_documents,
+        ):
+            check_width(of_queries, "queries", of_documents.shape[1])
+            shape, ids = (len(of_queries), len(of_documents)), (query_ids, document_ids)
+            relevance = read_relevance(pairs, shape, ids, sample_weight)
+            wrong = read_negatives(negatives, shape, ids, relevance)
+            examples = mined(of_queries, of_documents, relevance, wrong, self._rng())
+            sides = 2 if self.side == "both" else 1
+            start = np.tile(np.eye(of_documents.shape[1]), (sides, 1, 1))
+            problem = Problem(examples, of_documents, start, self.temperature, self.n_components)
+            own = relevance.queries
+            called = own.tolist() if query_ids is None else np.asarray(query_ids)[own].tolist()
+            yield problem, called
+
+    def transform(self, queries: Any) -> Any:
+        """Map queries into the documents' space.
+
+        Parameters
+        ----------
+        queries : array-like of shape (n_queries, d) or (d,)
+            Embeddings; a Dask array is mapped lazily.
+
+        Returns
+        -------
+        ndarray or dask array of shape (n_queries, n_components)
+            Unit vectors; float32 stays float32.
+        """
+        check_is_fitted(self)
+        return mapped_lazily(queries, self.map_.transform, self.map_.n_components)
+
+    def transform_documents(self, documents: Any) -> Any:
+        """Map documents for the index; they stay as they are without a map of their own."""
+        check_is_fitted(self)
+        return mapped_lazily(documents, self.map_.transform_documents, self.map_.n_components)
+
+    def score(
+        self,
+        queries: npt.ArrayLike,
+        documents: npt.ArrayLike,
+        pairs: Any,
+        *,
+        query_ids: Any = None,
+        document_ids: Any = None,
+    ) -> float:
+        """Return the mean nDCG@10 of queries with a pair, after the map."""
+        check_is_fitted(self)
+        report = retrieval_report(
+            self.map_, queries, documents, pairs, query_ids=query_ids, document_ids=document_ids
+        )
+        return report.comparisons["given"].after[DECIDES]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the map into one safetensors file, which ``calipers.load`` reads."""
+        check_is_fitted(self)
+        self.map_.save(path)
+
+    def __getattr__(self, name: str) -> Any:
+        """Hand over as the map does: ``to_onnx``, ``to_faiss`` and others."""
+        if name.startswith("to_") and "map_" in vars(self):
+            return getattr(self.map_, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __repr__(self, **how: Any) -> str:
+        text: str = super().__repr__(**how)
+        return text if "report_" not in vars(self) else f"{text}  # {self.report_.verdict}"
+
+    def _facts(self) -> dict[str, Any]:
+        """What the file keeps."""
+        return {
+            "helps": self.helps_,
+            "verdict": self.report_.verdict,
+            "pull": self.pull_,
+            "temperature": self.temperature_,
+            "n_pairs": self.n_pairs_seen_,
+        }
+
+    def _rng(self) -> np.random.Generator:
+        state = check_random_state(self.random_state)
+        return np.random.default_rng(state.randint(2**31))
+
+    def _check(self) -> None:
+        owner = type(self).__name__
+        check_name(owner, "side", self.side, SIDES)
+        check_name(owner, "generalize_to", self.generalize_to, HOLD_OUTS)
+        for name in ("pull", "temperature"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < np.inf:
+                raise ValueError(f"{owner}({name}=...) must be above 0, got {value!r}.")
+        if not (isinstance(self.n_folds, int) and self.n_folds >= 2):
+            raise ValueError(f"{owner}(n_folds=...) must be at least 2, got {self.n_folds!r}.")

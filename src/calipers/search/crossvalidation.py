@@ -1,0 +1,202 @@
+"""What a map is worth on queries that it has not learned from, for each strength of the pull."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import t as student
+
+from calipers.arrays import FloatArray, IndexArray
+from calipers.search.holdouts import HoldOut
+from calipers.search.learning import Examples, SoftmaxLoss, learn
+from calipers.search.ranking import MEASURES, QueryScores, ranks
+from calipers.search.reduction import reduction
+from calipers.search.vectors import Vectors, unit_images
+
+DECIDES = "ndcg@10"
+"""The measure that chooses and decides."""
+
+_DECIDING = MEASURES.index(DECIDES)
+
+
+class Maps(NamedTuple):
+    """A map of queries and one of documents; None leaves documents as they are."""
+
+    query: FloatArray
+    document: FloatArray | None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is learned, and from what.
+
+    Attributes
+    ----------
+    examples : Examples
+        What is learned from.
+    documents : Vectors
+        All documents that are ranked.
+    start : array of shape (1 or 2, d, d)
+        Maps of queries, and of documents, that learning starts from.
+    temperature : float or None
+        Of the loss.
+    n_components : int or None
+        Dimensions of the images.
+    """
+
+    examples: Examples
+    documents: Vectors
+    start: FloatArray
+    temperature: float | None = None
+    n_components: int | None = None
+
+    def maps(self, learned: FloatArray) -> Maps:
+        """Return the maps that serve, of those that were learned."""
+        document = learned[1] if len(learned) == 2 else None
+        if self.n_components is None:
+            return Maps(learned[0], document)
+        of_queries, of_documents = reduction(
+            unit_images(self.examples.queries, learned[0]),
+            unit_images(self.examples.documents, document),
+            self.n_components,
+        )
+        return Maps(
+            of_queries @ learned[0],
+            of_documents if document is None else of_documents @ document,
+        )
+
+    def base(self, queries: IndexArray) -> QueryScores:
+        """Score some queries without learning."""
+        values = scores_under([self.maps(self.start)], queries, self)[0]
+        return QueryScores(queries, values)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Scores of held-out queries under maps that did not learn from them.
+
+    Attributes
+    ----------
+    hold_out : HoldOut
+        How queries were held out.
+    queries : array of shape (n,)
+        The queries scored.
+    before, after : arrays of shape (n, 4)
+        `MEASURES` without and with a map.
+    """
+
+    hold_out: HoldOut
+    queries: IndexArray
+    before: FloatArray
+    after: FloatArray
+
+    @property
+    def gains(self) -> FloatArray:
+        """The gain of each query in the measure that decides."""
+        return np.asarray((self.after - self.before)[:, _DECIDING])
+
+    def gain_and_error(self) -> tuple[float, float, int]:
+        """Return the mean gain, its standard error, and the number of independent groups.
+
+        Queries of one group count together.
+        """
+        gains, group = self.gains, self.hold_out.group[self.queries]
+        sums = np.bincount(group, gains - gains.mean())[np.unique(group)]
+        n = len(sums)
+        error = sqrt(float(sums @ sums) * n / (n - 1)) / len(gains) if n > 1 else np.inf
+        return float(gains.mean()), error, n
+
+    def lower_bound(self) -> float:
+        """Return the one-sided 95 % lower bound of the mean gain."""
+        gain, error, n = self.gain_and_error()
+        return gain - float(student.ppf(0.95, n - 1)) * error if n > 1 else -np.inf
+
+
+class CrossValidation(NamedTuple):
+    """One hold-out, all pulls.
+
+    Attributes
+    ----------
+    pull : float
+        The one with the largest mean gain; of equals the strongest.
+    gains : array of shape (n_pulls,)
+        Mean gain with each pull.
+    scored : Scored
+        Scores where the pull of each fold was chosen by the other folds.
+    """
+
+    pull: float
+    gains: FloatArray
+    scored: Scored
+
+
+def cross_validate(
+    problem: Problem,
+    hold_out: HoldOut,
+    pulls: Sequence[float],
+    base: QueryScores,
+    advance: Callable[[], None],
+) -> CrossValidation:
+    """Learn without each fold in turn, and score the queries of the fold.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is learned.
+    hold_out : HoldOut
+        Folds.
+    pulls : sequence of float
+        Strengths to compare, the strongest first.
+    base : QueryScores
+        Scores without a map, of the queries to score.
+    advance : callable
+        Is called after each fold.
+    """
+    after = np.tile(base.values, (len(pulls), 1, 1))
+    fold = hold_out.fold[base.queries]
+    for held_out in np.unique(fold):
+        here = fold == held_out
+        training = hold_out.training(held_out)
+        if training.any():
+            loss = SoftmaxLoss(problem.examples, training, problem.temperature)
+            maps = [problem.maps(learned) for learned in learn(loss, pulls, problem.start)]
+            after[:, here] = scores_under(maps, base.queries[here], problem)
+        advance()
+    gains = (after - base.values)[:, :, _DECIDING]
+    chosen = _chosen_by_other_folds(gains, fold)
+    own = after[chosen, np.arange(len(fold))]
+    means = gains.mean(axis=1)
+    return CrossValidation(
+        pulls[int(means.argmax())], means, Scored(hold_out, base.queries, base.values, own)
+    )
+
+
+def _chosen_by_other_folds(gains: FloatArray, fold: IndexArray) -> IndexArray:
+    """Return for each query the pull with the largest mean gain over the other folds."""
+    chosen = np.zeros(len(fold), dtype=np.intp)
+    for one in np.unique(fold):
+        others = fold != one
+        if others.any():
+            chosen[~others] = gains[:, others].mean(axis=1).argmax()
+    return chosen
+
+
+def scores_under(maps: Sequence[Maps], queries: IndexArray, problem: Problem) -> FloatArray:
+    """Return the measures (n_maps, n_queries, 4) of some queries under each of several maps."""
+    examples, documents = problem.examples, problem.documents
+    known = examples.pairs[np.isin(examples.pairs[:, 0], queries)]
+    pairs = np.column_stack(
+        [np.searchsorted(queries, known[:, 0]), examples.positions[known[:, 1]]]
+    )
+    vectors, n = examples.queries[queries], len(queries)
+    if all(one.document is None for one in maps):  # one pass over the documents for all
+        images = np.concatenate([unit_images(vectors, one.query) for one in maps])
+        stacked = np.concatenate([np.add(pairs, [i * n, 0]) for i in range(len(maps))])
+        rank = ranks(images, stacked, documents)
+        return QueryScores.of(stacked, rank).values.reshape(len(maps), n, -1)
+    found = [ranks(unit_images(vectors, one.query), pairs, documents, one.document) for one in maps]
+    return np.stack([QueryScores.of(pairs, rank).values for rank in found])

@@ -1,0 +1,238 @@
+"""How a map is learned: a softmax over documents, pulled toward the identity.
+
+For a pair of query q and document d the loss is ``-log softmax(s / temperature)`` at d, where s
+are the cosines of Aq with d and with its negatives; A minimises the mean loss plus
+``pull / 2 * |A - I|^2``. With both sides, documents are mapped by B, which is pulled alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import fmin_l_bfgs_b, minimize_scalar
+
+from calipers.arrays import FloatArray, IndexArray
+from calipers.search.vectors import UnitArray
+from calipers.threads import parallel_map, single_threaded_blas
+
+PULLS = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
+"""Strengths that are compared, the strongest first."""
+
+_PAIRS_AT_ONCE = 64  # they share their negatives
+_BLOCKS_AT_ONCE = 16
+_MOST_ITERATIONS = 30
+_ITERATIONS_ON_PATH = 8  # from the map of the next stronger pull
+_LEAST_PROGRESS = 1e-5  # relative decrease of the loss
+
+
+@dataclass(frozen=True)
+class Examples:
+    """What is learned from.
+
+    Attributes
+    ----------
+    queries, documents : arrays of unit vectors
+        All that pairs and negatives point to.
+    positions : array of shape (n_documents,)
+        Index of each of these documents among all.
+    pairs, negatives : arrays of shape (n, 2)
+        Indices (query, document) of relevant documents and of others, ascending by query.
+    weights : array of shape (n_pairs,)
+        Weight of each pair.
+    """
+
+    queries: UnitArray
+    documents: UnitArray
+    positions: IndexArray
+    pairs: IndexArray
+    weights: FloatArray
+    negatives: IndexArray
+
+
+class _Block(NamedTuple):
+    """Some pairs and the documents that compete for their queries."""
+
+    queries: IndexArray
+    candidates: IndexArray
+    relevant: IndexArray  # column of each pair's document
+    left_out: tuple[IndexArray, ...]  # other relevant documents of the same queries
+    weights: npt.NDArray[np.float32]
+
+
+class SoftmaxLoss:
+    """The mean loss of pairs and its gradient.
+
+    Parameters
+    ----------
+    examples : Examples
+        What is learned from.
+    chosen : array of bool of shape (n_pairs,), optional
+        Pairs to use; by default all.
+    temperature : float, optional
+        By default a third of the one under which the cosines as they are predict the pairs best.
+    """
+
+    def __init__(
+        self,
+        examples: Examples,
+        chosen: npt.NDArray[np.bool_] | None = None,
+        temperature: float | None = None,
+    ) -> None:
+        self.examples = examples
+        used = np.arange(len(examples.pairs)) if chosen is None else np.flatnonzero(chosen)
+        scale = 1 / examples.weights[used].sum()
+        self._blocks = [
+            _block(examples, used[start : start + _PAIRS_AT_ONCE], scale)
+            for start in range(0, len(used), _PAIRS_AT_ONCE)
+        ]
+        self.temperature = 1.0
+        self.temperature = self._third_of_best() if temperature is None else temperature
+
+    def _third_of_best(self) -> float:
+        """Return a third of the temperature of the largest likelihood, from at most 2,048 pairs."""
+        blocks = self._blocks[:: max(1, len(self._blocks) // 32)]
+        cosines = [self._products(block, None)[1] for block in blocks]
+
+        def loss(log_temperature: float) -> float:
+            scaled = [products / np.exp(log_temperature) for products in cosines]
+            return sum(_softmax(s, block)[0] for s, block in zip(scaled, blocks, strict=True))
+
+        best = minimize_scalar(loss, bounds=(-7, 0), method="bounded", options={"xatol": 0.01})
+        return float(np.exp(best.x)) / 3
+
+    def __call__(self, maps: FloatArray) -> tuple[float, FloatArray]:
+        """Return the loss of maps (1, d, d) or (2, d, d) of queries and documents; its gradient."""
+        single = maps.astype(np.float32)
+
+        def work(start: int) -> tuple[float, npt.NDArray[np.float32]]:
+            loss, gradient = 0.0, np.zeros_like(single)
+            for block in self._blocks[start : start + _BLOCKS_AT_ONCE]:
+                loss += self._add(block, single, gradient)
+            return loss, gradient
+
+        with single_threaded_blas():
+            parts = parallel_map(work, range(0, len(self._blocks), _BLOCKS_AT_ONCE))
+        gradient = np.zeros(maps.shape)
+        for _, part in parts:
+            gradient += part
+        return sum(loss for loss, _ in parts), gradient
+
+    def _add(
+        self, block: _Block, maps: npt.NDArray[np.float32], gradient: npt.NDArray[np.float32]
+    ) -> float:
+        """Add the gradient of a block, and return its loss."""
+        sides, products = self._products(block, maps)
+        loss, slopes = _softmax(products / np.float32(self.temperature), block)
+        slopes /= np.float32(self.temperature)
+        (queries, images, lengths), (documents, targets, widths) = sides
+        gradient[0] += _tangent(slopes @ targets, images, lengths).T @ queries
+        if len(maps) == 2:
+            gradient[1] += _tangent(slopes.T @ images, targets, widths).T @ documents
+        return loss
+
+    def _products(
+        self, block: _Block, maps: npt.NDArray[np.float32] | None
+    ) -> tuple[Any, npt.NDArray[np.float32]]:
+        """Return vectors, unit images and lengths of both sides, and the cosines."""
+        queries = self.examples.queries[block.queries]
+        documents = self.examples.documents[block.candidates]
+        sides = (
+            _image(queries, None if maps is None else maps[0]),
+            _image(documents, None if maps is None or len(maps) == 1 else maps[1]),
+        )
+        return sides, np.asarray(sides[0][1] @ sides[1][1].T)
+
+
+def learn(loss: SoftmaxLoss, pulls: Sequence[float], start: FloatArray) -> Iterator[FloatArray]:
+    """Yield the maps of each pull, toward and from `start`; pulls must fall.
+
+    Parameters
+    ----------
+    loss : SoftmaxLoss
+        What to minimise.
+    pulls : sequence of float
+        Strengths. Each search starts from the map of the one before.
+    start : array of shape (1 or 2, d, d)
+        Maps that are pulled to.
+    """
+    n_iterations = _MOST_ITERATIONS if len(pulls) == 1 else _ITERATIONS_ON_PATH
+    maps = start
+    for pull in pulls:
+
+        def objective(flat: FloatArray, pull: float = pull) -> tuple[float, FloatArray]:
+            value, gradient = loss(flat.reshape(start.shape))
+            away = flat - start.ravel()
+            return value + pull / 2 * float(away @ away), gradient.ravel() + pull * away
+
+        with single_threaded_blas():
+            flat, _, _ = fmin_l_bfgs_b(
+                objective,
+                maps.ravel(),
+                maxiter=n_iterations,
+                maxls=6,
+                factr=_LEAST_PROGRESS / np.finfo(float).eps,
+            )
+        maps = flat.reshape(start.shape)
+        yield maps
+
+
+def _block(examples: Examples, used: IndexArray, scale: float) -> _Block:
+    pairs = examples.pairs[used]
+    first, last = int(pairs[0, 0]), int(pairs[-1, 0])
+    queries = np.unique(pairs[:, 0])
+    negatives = _of(examples.negatives, first, last)
+    negatives = negatives[np.isin(negatives[:, 0], queries)]
+    candidates = np.unique(np.concatenate([pairs[:, 1], negatives[:, 1]]))
+    relevant = np.zeros((last - first + 1, len(candidates)), dtype=np.bool_)
+    known = _of(examples.pairs, first, last)
+    column = np.minimum(np.searchsorted(candidates, known[:, 1]), len(candidates) - 1)
+    there = candidates[column] == known[:, 1]
+    relevant[known[there, 0] - first, column[there]] = True
+    others = relevant[pairs[:, 0] - first]
+    own = np.searchsorted(candidates, pairs[:, 1])
+    others[np.arange(len(pairs)), own] = False
+    weights = (examples.weights[used] * scale).astype(np.float32)
+    return _Block(pairs[:, 0], candidates, own, np.nonzero(others), weights)
+
+
+def _of(pairs: IndexArray, first: int, last: int) -> IndexArray:
+    """Return the pairs of some successive queries."""
+    start, stop = np.searchsorted(pairs[:, 0], [first, last + 1])
+    return pairs[start:stop]
+
+
+def _image(vectors: UnitArray, matrix: npt.NDArray[np.float32] | None) -> tuple[Any, Any, Any]:
+    """Return vectors, their images scaled to length 1, and the lengths."""
+    if matrix is None:
+        return vectors, vectors, None
+    images = vectors @ matrix.T
+    lengths = np.linalg.norm(images, axis=1, keepdims=True)
+    images /= lengths
+    return vectors, images, lengths
+
+
+def _tangent(slopes: Any, images: Any, lengths: Any) -> Any:
+    """Return the gradient at images before they were scaled to length 1."""
+    along = np.einsum("ij,ij->i", slopes, images)[:, None]
+    return (slopes - along * images) / lengths
+
+
+def _softmax(
+    scaled: npt.NDArray[np.float32], block: _Block
+) -> tuple[float, npt.NDArray[np.float32]]:
+    """Return the weighted loss of a block, and its slopes at the scaled products."""
+    row = np.arange(len(scaled))
+    scaled[block.left_out] = -np.inf
+    scaled -= scaled[row, block.relevant][:, None]
+    largest = scaled.max(axis=1, keepdims=True)
+    shares = np.exp(scaled - largest)
+    total = shares.sum(axis=1, keepdims=True)
+    losses = (np.log(total) + largest)[:, 0]
+    shares /= total
+    shares[row, block.relevant] -= 1
+    shares *= block.weights[:, None]
+    return float(losses @ block.weights), shares
