@@ -44,8 +44,10 @@ if TYPE_CHECKING:
     from calipers.matching import PairClassifier as PairClassifier
     from calipers.matching import TripletClassifier as TripletClassifier
     from calipers.saved import SavedMetric as SavedMetric
+    from calipers.search.adapter import QueryAdapter as QueryAdapter
     from calipers.search.bridge import Bridge as Bridge
     from calipers.search.query_map import QueryMap as QueryMap
+    from calipers.search.report import retrieval_report as retrieval_report
     from calipers.selection import MetricCV as MetricCV
     from calipers.versions import show_versions as show_versions
 
@@ -66,6 +68,7 @@ _HOME_OF = {
     "Euclidean": "calipers.estimators",
     "FileError": "calipers.io",
     "MetricCV": "calipers.selection",
+    "QueryAdapter": "calipers.search.adapter",
     "QueryMap": "calipers.search.query_map",
     "SavedMetric": "calipers.saved",
     "PairClassifier": "calipers.matching",
@@ -75,6 +78,7 @@ _HOME_OF = {
     "TripletSGD": "calipers.estimators",
     "WithinClass": "calipers.estimators",
     "load": "calipers.loading",
+    "retrieval_report": "calipers.search.report",
     "show_versions": "calipers.versions",
 }
 
@@ -96,6 +100,7 @@ __all__ = [
     "FileError",
     "MetricCV",
     "PairClassifier",
+    "QueryAdapter",
     "QueryMap",
     "SavedMetric",
     "Scaled",
@@ -106,6 +111,7 @@ __all__ = [
     "__version__",
     "load",
     "recipes",
+    "retrieval_report",
     "show_versions",
 ]
 

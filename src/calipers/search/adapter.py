@@ -14,15 +14,16 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from calipers.inputs import restored_on_failure
 from calipers.search.crossvalidation import DECIDES, Problem, cross_validate
 from calipers.search.holdouts import HOLD_OUTS, check_can_be_held_out, hold_out
-from calipers.search.learning import PULLS, SoftmaxLoss, learn
+from calipers.search.learning import PULLS, Candidate, learn
 from calipers.search.mining import mined
 from calipers.search.query_map import QueryMap
 from calipers.search.relevance import read_negatives, read_relevance
 from calipers.search.report import Comparison, RetrievalReport, retrieval_report
 from calipers.search.vectors import check_width, given_vectors, mapped_lazily, unit_images
-from calipers.validation import check_components, check_name, restored_on_failure
+from calipers.validation import check_components, check_name
 
 SIDES = ("query", "both")
 MOST_SCORED = 2000
@@ -45,8 +46,10 @@ class QueryAdapter(BaseEstimator):  # type: ignore[misc]
     generalize_to : {"documents", "queries"}, default="documents"
         Which hold-out chooses and decides: queries about documents without clicks, or new queries
         about known documents. Both are reported.
+    loss : {"ridge", "softmax"}, optional
+        How the map is learned; by default whichever has the larger lower bound of the gain.
     pull : float, optional
-        Strength of the pull toward the identity; by default the best of six.
+        Strength of the pull toward the identity; by default the best of a few, by the same bound.
     temperature : float, optional
         Of the softmax; by default a third of the one under which the cosines as they are predict
         the pairs best.
@@ -63,8 +66,8 @@ class QueryAdapter(BaseEstimator):  # type: ignore[misc]
         Whether the map is more than the identity.
     report_ : RetrievalReport
         Both hold-outs before and after.
-    pull_, temperature_ : float
-        What was used.
+    loss_, pull_ : str, float
+        What was chosen.
     n_pairs_seen_ : int
         Pairs learned from so far.
     n_features_in_ : int
@@ -88,6 +91,7 @@ class QueryAdapter(BaseEstimator):  # type: ignore[misc]
         side: str = "query",
         n_components: int | None = None,
         generalize_to: str = "documents",
+        loss: str | None = None,
         pull: float | None = None,
         temperature: float | None = None,
         n_folds: int = 4,
@@ -96,6 +100,7 @@ class QueryAdapter(BaseEstimator):  # type: ignore[misc]
         self.side = side
         self.n_components = n_components
         self.generalize_to = generalize_to
+        self.loss = loss
         self.pull = pull
         self.temperature = temperature
         self.n_folds = n_folds
@@ -154,14 +159,13 @@ class QueryAdapter(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _fit(self, problem: Problem, ids: list[Any], progress: Callable[[float], None]) -> None:
-        report = self._validated(problem, ids, progress)
-        loss = SoftmaxLoss(problem.examples, temperature=self.temperature)
+        report, chosen = self._validated(problem, ids, progress)
+        everything = np.ones(len(problem.examples.pairs), dtype=np.bool_)
         learned = problem.start
         if report.helps:
-            assert report.pull is not None
-            (learned,) = learn(loss, [report.pull], problem.start)
-        self.report_, self.helps_, self.pull_ = report, report.helps, report.pull
-        self.temperature_ = loss.temperature
+            (learned,) = problem.learn([chosen], everything)
+        self.report_, self.helps_ = report, report.helps
+        self.loss_, self.pull_ = chosen
         self.n_pairs_seen_ = len(problem.examples.pairs)
         self.n_features_in_ = problem.documents.shape[1]
         maps = problem.maps(learned)
@@ -170,14 +174,14 @@ class QueryAdapter(BaseEstimator):  # type: ignore[misc]
 
     def _validated(
         self, problem: Problem, ids: list[Any], progress: Callable[[float], None]
-    ) -> RetrievalReport:
-        """Compare strengths on the hold-out that decides, then score the best on the other."""
+    ) -> tuple[RetrievalReport, Candidate]:
+        """Compare candidates on the hold-out that decides, then score the best on the other."""
         rng, pairs = self._rng(), problem.examples.pairs
         n_queries = len(problem.examples.queries)
         drawn = rng.permutation(n_queries)[:MOST_SCORED]
         base = problem.base(np.sort(drawn))
-        pulls = PULLS if self.pull is None else (self.pull,)
-        done, pull, scored = 0, 0.0, []
+        candidates = self._candidates()
+        done, scored = 0, []
 
         def advance() -> None:
             nonlocal done
@@ -186,12 +190,20 @@ class QueryAdapter(BaseEstimator):  # type: ignore[misc]
 
         for name in sorted(HOLD_OUTS, key=lambda name: name != self.generalize_to):
             part = hold_out(name, pairs, self.n_folds, rng)
-            found = cross_validate(problem, part, pulls, base, advance)
+            found = cross_validate(problem, part, candidates, base, advance)
             scored.append(found.scored)
             if name == self.generalize_to:
-                pull, pulls = found.pull, (found.pull,)
+                candidates = [found.chosen]
         comparisons = [Comparison.of(one, ids, rng) for one in scored]
-        return RetrievalReport.of(comparisons, self.generalize_to, pull)
+        return RetrievalReport.of(comparisons, self.generalize_to), candidates[0]
+
+    def _candidates(self) -> list[Candidate]:
+        return [
+            Candidate(loss, pull)
+            for loss, pulls in PULLS.items()
+            for pull in (pulls if self.pull is None else (self.pull,))
+            if self.loss in (None, loss)
+        ]
 
     def partial_fit(
         self,
@@ -224,9 +236,15 @@ class QueryAdapter(BaseEstimator):  # type: ignore[misc]
             if self.helps_:
                 components = self.map_.document_components
                 mapped = unit_images(examples.documents, components)
-                loss = SoftmaxLoss(replace(examples, documents=mapped), None, self.temperature_)
-                pull = float(self.pull_ or 0) * self.n_pairs_seen_ / len(examples.pairs)
-                (learned,) = learn(loss, [pull], self.map_.query_components[None])
+                n_new = len(examples.pairs)
+                last = Candidate(self.loss_, self.pull_ * self.n_pairs_seen_ / n_new)
+                (learned,) = learn(
+                    [last],
+                    replace(examples, documents=mapped),
+                    np.ones(n_new, dtype=np.bool_),
+                    self.map_.query_components[None],
+                    self.temperature,
+                )
                 self.map_ = QueryMap(learned[0], components, facts=self._facts())
             self.n_pairs_seen_ += len(examples.pairs)
             self.report_ = self.report_.as_stale()
@@ -318,8 +336,8 @@ class QueryAdapter(BaseEstimator):  # type: ignore[misc]
         return {
             "helps": self.helps_,
             "verdict": self.report_.verdict,
+            "loss": self.loss_,
             "pull": self.pull_,
-            "temperature": self.temperature_,
             "n_pairs": self.n_pairs_seen_,
         }
 
@@ -331,6 +349,8 @@ class QueryAdapter(BaseEstimator):  # type: ignore[misc]
         owner = type(self).__name__
         check_name(owner, "side", self.side, SIDES)
         check_name(owner, "generalize_to", self.generalize_to, HOLD_OUTS)
+        if self.loss is not None:
+            check_name(owner, "loss", self.loss, tuple(PULLS))
         for name in ("pull", "temperature"):
             value = getattr(self, name)
             if value is not None and not 0 < value < np.inf:

@@ -1,18 +1,18 @@
-"""What a map is worth on queries that it has not learned from, for each strength of the pull."""
+"""What a map is worth on queries that it has not learned from, for each way to learn it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy.stats import t as student
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.search.holdouts import HoldOut
-from calipers.search.learning import Examples, SoftmaxLoss, learn
+from calipers.search.learning import Candidate, Examples, learn
 from calipers.search.ranking import MEASURES, QueryScores, ranks
 from calipers.search.reduction import reduction
 from calipers.search.vectors import Vectors, unit_images
@@ -69,6 +69,12 @@ class Problem:
             of_documents if document is None else of_documents @ document,
         )
 
+    def learn(
+        self, candidates: Sequence[Candidate], chosen: npt.NDArray[np.bool_]
+    ) -> Iterator[FloatArray]:
+        """Yield what each candidate learns from some pairs."""
+        return learn(candidates, self.examples, chosen, self.start, self.temperature)
+
     def base(self, queries: IndexArray) -> QueryScores:
         """Score some queries without learning."""
         values = scores_under([self.maps(self.start)], queries, self)[0]
@@ -99,45 +105,56 @@ class Scored:
         """The gain of each query in the measure that decides."""
         return np.asarray((self.after - self.before)[:, _DECIDING])
 
-    def gain_and_error(self) -> tuple[float, float, int]:
-        """Return the mean gain, its standard error, and the number of independent groups.
-
-        Queries of one group count together.
-        """
-        gains, group = self.gains, self.hold_out.group[self.queries]
-        sums = np.bincount(group, gains - gains.mean())[np.unique(group)]
-        n = len(sums)
-        error = sqrt(float(sums @ sums) * n / (n - 1)) / len(gains) if n > 1 else np.inf
-        return float(gains.mean()), error, n
-
     def lower_bound(self) -> float:
         """Return the one-sided 95 % lower bound of the mean gain."""
-        gain, error, n = self.gain_and_error()
-        return gain - float(student.ppf(0.95, n - 1)) * error if n > 1 else -np.inf
+        return float(lower_bounds(self.gains[None], self.hold_out.group[self.queries])[0])
+
+
+def lower_bounds(gains: FloatArray, group: IndexArray) -> FloatArray:
+    """Return the one-sided 95 % lower bounds of mean gains.
+
+    Parameters
+    ----------
+    gains : array of shape (n_maps, n_queries)
+        The gain of each query under each of several maps.
+    group : array of shape (n_queries,)
+        Queries of one group count together, for they are not independent.
+
+    Examples
+    --------
+    >>> lower_bounds(np.array([[0.1, 0.2, 0.3]]), np.arange(3)).round(3)
+    array([0.031])
+    """
+    place = np.unique(group, return_inverse=True)[1]
+    n = int(place.max()) + 1
+    means = gains.mean(axis=1, keepdims=True)
+    if n == 1:
+        return np.full(len(gains), -np.inf)
+    sums = np.zeros((len(gains), n))
+    np.add.at(sums.T, place, (gains - means).T)
+    errors = np.sqrt((sums**2).sum(axis=1) * n / (n - 1)) / len(place)
+    return np.asarray(means[:, 0] - student.ppf(0.95, n - 1) * errors)
 
 
 class CrossValidation(NamedTuple):
-    """One hold-out, all pulls.
+    """One hold-out, all candidates.
 
     Attributes
     ----------
-    pull : float
-        The one with the largest mean gain; of equals the strongest.
-    gains : array of shape (n_pulls,)
-        Mean gain with each pull.
+    chosen : Candidate
+        The one with the largest lower bound of the gain; of equals the first.
     scored : Scored
-        Scores where the pull of each fold was chosen by the other folds.
+        Scores where the candidate of each fold was chosen by the other folds.
     """
 
-    pull: float
-    gains: FloatArray
+    chosen: Candidate
     scored: Scored
 
 
 def cross_validate(
     problem: Problem,
     hold_out: HoldOut,
-    pulls: Sequence[float],
+    candidates: Sequence[Candidate],
     base: QueryScores,
     advance: Callable[[], None],
 ) -> CrossValidation:
@@ -149,39 +166,39 @@ def cross_validate(
         What is learned.
     hold_out : HoldOut
         Folds.
-    pulls : sequence of float
-        Strengths to compare, the strongest first.
+    candidates : sequence of Candidate
+        What to compare.
     base : QueryScores
         Scores without a map, of the queries to score.
     advance : callable
         Is called after each fold.
     """
-    after = np.tile(base.values, (len(pulls), 1, 1))
+    after = np.tile(base.values, (len(candidates), 1, 1))
     fold = hold_out.fold[base.queries]
     for held_out in np.unique(fold):
         here = fold == held_out
         training = hold_out.training(held_out)
         if training.any():
-            loss = SoftmaxLoss(problem.examples, training, problem.temperature)
-            maps = [problem.maps(learned) for learned in learn(loss, pulls, problem.start)]
+            maps = [problem.maps(learned) for learned in problem.learn(candidates, training)]
             after[:, here] = scores_under(maps, base.queries[here], problem)
         advance()
     gains = (after - base.values)[:, :, _DECIDING]
-    chosen = _chosen_by_other_folds(gains, fold)
+    group = hold_out.group[base.queries]
+    chosen = _chosen_by_other_folds(gains, fold, group)
     own = after[chosen, np.arange(len(fold))]
-    means = gains.mean(axis=1)
     return CrossValidation(
-        pulls[int(means.argmax())], means, Scored(hold_out, base.queries, base.values, own)
+        candidates[int(lower_bounds(gains, group).argmax())],
+        Scored(hold_out, base.queries, base.values, own),
     )
 
 
-def _chosen_by_other_folds(gains: FloatArray, fold: IndexArray) -> IndexArray:
-    """Return for each query the pull with the largest mean gain over the other folds."""
+def _chosen_by_other_folds(gains: FloatArray, fold: IndexArray, group: IndexArray) -> IndexArray:
+    """Return for each query the candidate with the largest lower bound over the other folds."""
     chosen = np.zeros(len(fold), dtype=np.intp)
     for one in np.unique(fold):
         others = fold != one
         if others.any():
-            chosen[~others] = gains[:, others].mean(axis=1).argmax()
+            chosen[~others] = lower_bounds(gains[:, others], group[others]).argmax()
     return chosen
 
 

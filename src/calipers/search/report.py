@@ -138,8 +138,6 @@ class RetrievalReport:
         The comparison that decides.
     comparisons : dict of str to Comparison
         By name.
-    pull : float or None
-        Strength of the pull toward the identity.
     stale : bool
         Whether the map has learned more since.
     """
@@ -148,11 +146,10 @@ class RetrievalReport:
     helps: bool
     decides: str
     comparisons: dict[str, Comparison]
-    pull: float | None = None
     stale: bool = False
 
     @classmethod
-    def of(cls, comparisons: list[Comparison], decides: str, pull: float | None) -> RetrievalReport:
+    def of(cls, comparisons: list[Comparison], decides: str) -> RetrievalReport:
         """Take the decision and put it into words."""
         by_name = {one.name: one for one in comparisons}
         deciding = by_name[decides]
@@ -169,7 +166,7 @@ class RetrievalReport:
             if helps
             else f"No gain that can be told from nothing: {measured}."
         )
-        return cls(verdict, helps, decides, by_name, pull)
+        return cls(verdict, helps, decides, by_name)
 
     def as_stale(self) -> RetrievalReport:
         """Return the report of a map that has learned more since."""
@@ -181,7 +178,6 @@ class RetrievalReport:
             "verdict": self.verdict,
             "helps": self.helps,
             "decides": self.decides,
-            "pull": self.pull,
             "stale": self.stale,
             "comparisons": {name: vars(one).copy() for name, one in self.comparisons.items()},
         }
@@ -279,4 +275,4 @@ def retrieval_report(
     scored = Scored(HoldOut("given", local, each, each), each, *values)
     called = own.tolist() if query_ids is None else np.asarray(query_ids)[own].tolist()
     comparison = Comparison.of(scored, called, np.random.default_rng(0))
-    return RetrievalReport.of([comparison], "given", None)
+    return RetrievalReport.of([comparison], "given")

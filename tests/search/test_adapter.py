@@ -1,0 +1,216 @@
+"""QueryAdapter: what it learns, decides, refuses and keeps."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+
+import calipers
+from calipers import QueryAdapter
+from search_log import turned, unrelated
+
+LOG = turned()
+
+
+def adapter(**how: Any) -> QueryAdapter:
+    return QueryAdapter(random_state=0, **how)
+
+
+@pytest.fixture(scope="module")
+def fitted() -> QueryAdapter:
+    return adapter().fit(*LOG)
+
+
+def test_a_rotation_is_learned_for_queries_and_documents_that_are_new(
+    fitted: QueryAdapter,
+) -> None:
+    new = turned(seed=0, n=200)
+    assert fitted.helps_
+    assert fitted.report_.comparisons["documents"].gain > 0.05
+    assert fitted.report_.comparisons["queries"].gain > 0.05
+    assert str(fitted.report_).startswith("The map helps: ")
+    assert "The map helps" in repr(fitted)
+    assert (
+        fitted.score(*new)
+        > calipers.retrieval_report(calipers.QueryMap(np.eye(12)), *new)
+        .comparisons["given"]
+        .after["ndcg@10"]
+    )
+
+
+def test_pairs_that_say_nothing_leave_the_identity() -> None:
+    log = unrelated()
+    found = adapter().fit(*log)
+    assert not found.helps_
+    assert repr(found).endswith(found.report_.verdict)
+    assert found.report_.verdict.startswith("No gain that can be told from nothing")
+    assert np.array_equal(found.map_.query_components, np.eye(12))
+    assert found.map_.facts["helps"] is False
+    kept = found.partial_fit(*log).map_
+    assert np.array_equal(kept.query_components, np.eye(12))
+
+
+def test_images_are_unit_vectors_of_the_same_float_type(fitted: QueryAdapter) -> None:
+    for dtype in (np.float32, np.float64):
+        images = fitted.transform(LOG.queries.astype(dtype))
+        assert images.dtype == dtype
+        assert np.allclose(np.linalg.norm(images, axis=1), 1)
+
+
+def test_clone_pickle_and_file(fitted: QueryAdapter, tmp_path: Path) -> None:
+    assert clone(fitted).get_params() == fitted.get_params()
+    assert not hasattr(clone(fitted), "map_")
+    images = fitted.transform(LOG.queries)
+    assert np.array_equal(pickle.loads(pickle.dumps(fitted)).transform(LOG.queries), images)
+    fitted.save(tmp_path / "a.safetensors")
+    loaded = calipers.load(tmp_path / "a.safetensors")
+    assert np.array_equal(loaded.transform(LOG.queries), images)
+    assert loaded.facts["verdict"] == fitted.report_.verdict
+    with pytest.raises(AttributeError, match="no attribute 'to_nothing'"):
+        _ = fitted.to_nothing
+
+
+@pytest.mark.parametrize("kind", ["list", "pandas", "polars", "arrow", "ids", "float16", "dask"])
+def test_the_same_log_in_another_form_gives_the_same_map(
+    kind: str, fitted: QueryAdapter, tmp_path: Path
+) -> None:
+    ids: dict[str, Any] = {}
+    queries, documents, pairs = LOG
+    columns = {"query": pairs[:, 0], "document": pairs[:, 1]}
+    if kind == "list":
+        pairs = pairs.tolist()
+    elif kind == "ids":
+        ids = {
+            "query_ids": [f"q{i}" for i in range(200)],
+            "document_ids": np.arange(200) * 7,
+        }
+        pairs = [(f"q{q}", int(d) * 7) for q, d in pairs]
+    elif kind == "float16":
+        documents = np.memmap(tmp_path / "d", np.float16, "w+", shape=(200, 12))
+        documents[:] = LOG.documents
+    elif kind == "dask":
+        da = pytest.importorskip("dask.array")
+        queries, documents = (da.from_array(each, chunks=(70, 12)) for each in LOG[:2])
+    else:
+        make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}[kind]
+        pairs = make({"clicks": np.ones(200), **columns})
+    found = adapter().fit(queries, documents, pairs, **ids).map_.query_components
+    tolerance = 2e-2 if kind == "float16" else 0
+    assert np.allclose(found, fitted.map_.query_components, rtol=0, atol=tolerance)
+    if kind == "dask":
+        lazy = fitted.transform(queries)
+        assert np.allclose(lazy.compute(), fitted.transform(LOG.queries), atol=1e-6)
+
+
+def test_threads_do_not_change_a_bit(fitted: QueryAdapter, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CALIPERS_NUM_THREADS", "1")
+    again = adapter().fit(*LOG)
+    assert np.array_equal(again.map_.query_components, fitted.map_.query_components)
+    assert again.report_ == fitted.report_
+
+
+def test_a_fit_with_what_was_chosen_gives_the_same_map(fitted: QueryAdapter) -> None:
+    again = adapter(loss=fitted.loss_, pull=fitted.pull_).fit(*LOG)
+    assert np.array_equal(again.map_.query_components, fitted.map_.query_components)
+
+
+@pytest.mark.parametrize("loss", ["ridge", "softmax"])
+def test_every_loss_helps_and_pairs_count_by_their_weight(loss: str) -> None:
+    once = adapter(loss=loss).fit(*LOG)
+    assert once.helps_
+    assert once.loss_ == loss
+    doubled = np.concatenate([LOG.pairs, LOG.pairs[:60]])
+    weights = np.r_[np.full(60, 2.0), np.ones(140)]
+    twice = adapter(loss=loss).fit(LOG.queries, LOG.documents, doubled)
+    heavy = adapter(loss=loss).fit(*LOG, sample_weight=weights)
+    assert np.array_equal(twice.map_.query_components, heavy.map_.query_components)
+    assert not np.array_equal(once.map_.query_components, heavy.map_.query_components)
+
+
+def test_negatives_are_learned_from() -> None:
+    given = adapter(loss="softmax", pull=0.1).fit(*LOG)
+    wrong = np.column_stack([LOG.pairs[:, 0], (LOG.pairs[:, 1] + 1) % 200])
+    other = adapter(loss="softmax", pull=0.1).fit(*LOG, negatives=wrong)
+    assert not np.array_equal(given.map_.query_components, other.map_.query_components)
+
+
+def test_both_sides_and_fewer_dimensions() -> None:
+    both = adapter(side="both", loss="softmax", pull=0.1).fit(*LOG)
+    assert both.helps_
+    assert both.map_.document_components is not None
+    assert not np.array_equal(both.map_.document_components, np.eye(12))
+    small = adapter(n_components=9).fit(*LOG)
+    assert small.transform(LOG.queries).shape == (200, 9)
+    assert small.transform_documents(LOG.documents).shape == (200, 9)
+    tiny = adapter(n_components=4, loss=small.loss_, pull=small.pull_).fit(*LOG)
+    assert np.allclose(  # any first few components are those of a fit with so many
+        tiny.map_.query_components, small.map_.query_components[:4], atol=1e-6
+    )
+
+
+def test_partial_fit_goes_on_with_loss_and_pull() -> None:
+    first = [each[:120] if i == 2 else each for i, each in enumerate(LOG)]
+    found = adapter().fit(*first)
+    before = found.map_.query_components
+    found.partial_fit(LOG.queries, LOG.documents, LOG.pairs[120:])
+    whole = adapter(loss=found.loss_, pull=found.pull_).fit(*LOG)
+    assert found.report_.stale
+    assert "Out of date" in str(found.report_)
+    assert found.n_pairs_seen_ == 200
+    last, goal = found.map_.query_components, whole.map_.query_components
+    assert np.linalg.norm(last - goal) < np.linalg.norm(before - goal)
+
+
+def test_progress_rises_to_one() -> None:
+    shares: list[float] = []
+    adapter(loss="ridge").fit(*LOG, progress=shares.append)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+
+
+Q, D, P = np.eye(6), np.eye(6), [[i, i] for i in range(6)]
+
+
+@pytest.mark.parametrize(
+    ("given", "how", "message"),
+    [
+        ((Q, D, [[0, 0], [1, 9]]), {}, r"pairs\[1, 1\] = 9 points past the 6 documents"),
+        ((Q, D, [[0, 0], [-1, 2]]), {}, r"pairs\[1, 0\] = -1 points past the 6 queries"),
+        ((Q, D, [0, 1]), {}, r"pairs must have shape \(n_pairs, 2\)"),
+        ((Q, D, [["a", "b"]]), {}, "pass query_ids if these are ids"),
+        ((Q, D, np.empty((0, 2), int)), {}, "pairs is empty"),
+        ((Q, D, [["a", 1]]), {"query_ids": list("bcdefg")}, "names the query 'a', which query_ids"),
+        ((Q, D, P), {"query_ids": list("aacdef")}, "query_ids has 'a' more than once"),
+        ((Q, D, P), {"document_ids": [1, 2]}, "one id for each of 6 documents, got 2"),
+        ((Q, np.eye(5), P), {}, "queries have 6 features where 5 are needed"),
+        ((Q, D * 0, P), {}, r"documents\[0\] is zero, so it has no direction"),
+        ((Q * np.nan, D, P), {}, r"queries\[0\] has values that are not finite"),
+        ((Q[0], D, P), {}, "queries must be a table of real numbers"),
+        ((Q, D, [[i, 3] for i in range(6)]), {}, "pairs are all on one document"),
+        ((Q, D, P[:3]), {}, "pairs has 3 queries, fewer than the 4 folds"),
+        ((Q, D, P, [1.0]), {}, "sample_weight must be a finite number of at least 0"),
+        ((Q, D, P), {"negatives": [[2, 2]]}, "negatives and pairs both have query 2"),
+    ],
+)
+def test_mistakes_are_answered_by_one_sentence(given: Any, how: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message) as caught:
+        adapter().fit(*given, **how)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [{"side": "document"}, {"generalize_to": "all"}, {"loss": "l2"}, {"pull": 0.0},
+     {"temperature": -1.0}, {"n_folds": 1}, {"n_components": 99}],
+)  # fmt: skip
+def test_parameters_are_checked(how: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=str(next(iter(how)))):
+        adapter(**how).fit(*LOG)
