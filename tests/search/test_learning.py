@@ -52,7 +52,7 @@ def test_loss_and_gradient(n_maps: int) -> None:
 def test_blocks_do_not_matter_where_all_documents_compete(monkeypatch: pytest.MonkeyPatch) -> None:
     given = examples()
     whole = SoftmaxLoss(given, temperature=0.3)(np.eye(4)[None])
-    monkeypatch.setattr(learning, "_PAIRS_AT_ONCE", 2)
+    monkeypatch.setattr(learning, "_PAIRS_PER_BLOCK", 2)
     every = np.array([[q, d] for q in range(9) for d in range(12)])  # relevant ones are left out
     parts = SoftmaxLoss(replace(given, negatives=every), temperature=0.3)(np.eye(4)[None])
     assert parts[0] == pytest.approx(whole[0], rel=1e-6)

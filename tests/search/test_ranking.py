@@ -26,7 +26,7 @@ def test_ranks_are_those_of_a_stable_sort(
     seed: int, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(memmap, "BLOCK_ELEMENTS", block)
-    monkeypatch.setattr(ranking, "_QUERIES_AT_ONCE", 8)
+    monkeypatch.setattr(ranking, "_QUERIES_PER_CHUNK", 8)
     queries, documents, pairs = case(seed)
     products = np.round(queries.astype(np.float64) @ documents.T, 5)
     order = np.argsort(-products, axis=1, kind="stable")

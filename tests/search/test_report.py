@@ -68,7 +68,7 @@ def test_the_page_in_a_browser(tmp_path: Path) -> None:
         " wide: document.documentElement.scrollWidth > innerWidth,"
         " resources: performance.getEntriesByType('resource').map((e) => e.name)};"
         " const pre = document.createElement('pre'); pre.id = 'probe';"
-        " pre.textContent = JSON.stringify(out); document.body.appendChild(pre); });</script></body>"
+        " pre.textContent = JSON.stringify(out); document.body.append(pre); });</script></body>"
     )
     text = found.to_html()
     assert "<script>" not in text

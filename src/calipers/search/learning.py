@@ -27,7 +27,7 @@ from calipers.threads import parallel_map, single_threaded_blas
 PULLS = {"ridge": (10.0, 3.0, 1.0), "softmax": (1.0, 0.3, 0.1, 0.03, 0.01)}
 """Strengths that are compared, the strongest first."""
 
-_PAIRS_AT_ONCE = 64  # they share their negatives
+_PAIRS_PER_BLOCK = 64  # they share their negatives
 _BLOCKS_AT_ONCE = 16
 _MOST_ITERATIONS = 30
 _ITERATIONS_ON_PATH = 8  # from the map of the next stronger pull
@@ -99,8 +99,8 @@ class SoftmaxLoss:
         used = np.arange(len(examples.pairs)) if chosen is None else np.flatnonzero(chosen)
         scale = 1 / examples.weights[used].sum()
         self._blocks = [
-            _block(examples, used[start : start + _PAIRS_AT_ONCE], scale)
-            for start in range(0, len(used), _PAIRS_AT_ONCE)
+            _block(examples, used[start : start + _PAIRS_PER_BLOCK], scale)
+            for start in range(0, len(used), _PAIRS_PER_BLOCK)
         ]
         self.temperature = 1.0
         self.temperature = self._third_of_best() if temperature is None else temperature

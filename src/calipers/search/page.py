@@ -49,10 +49,10 @@ def page(report: RetrievalReport) -> str:
 
 
 def _section(one: Comparison) -> str:
-    from calipers.search.report import NAMES, TITLES
+    from calipers.search.report import MEASURE_NAMES, TITLES
 
     rows = "".join(
-        f"<tr><td>{NAMES[m]}</td><td>{100 * one.before[m]:.1f}</td>"
+        f"<tr><td>{MEASURE_NAMES[m]}</td><td>{100 * one.before[m]:.1f}</td>"
         f"<td>{100 * one.after[m]:.1f}</td><td>{100 * (one.after[m] - one.before[m]):+.1f}</td>"
         f"<td>{100 * one.interval[m][0]:+.1f} to {100 * one.interval[m][1]:+.1f}</td></tr>"
         for m in MEASURES
@@ -71,7 +71,7 @@ def _section(one: Comparison) -> str:
 
 def _before_after(one: Comparison) -> str:
     """Draw a line from before to after for each measure."""
-    from calipers.search.report import NAMES
+    from calipers.search.report import MEASURE_NAMES
 
     def x(score: float) -> float:
         return 110 + 560 * score
@@ -84,8 +84,8 @@ def _before_after(one: Comparison) -> str:
     for place, m in enumerate(MEASURES):
         y, before, after = 28 + 32 * place, x(one.before[m]), x(one.after[m])
         marks += (
-            f'<text x="0" y="{y + 5}">{NAMES[m]}</text><line class="change" stroke-width="3" '
-            f'x1="{before:.1f}" x2="{after:.1f}" y1="{y}" y2="{y}"/>'
+            f'<text x="0" y="{y + 5}">{MEASURE_NAMES[m]}</text>'
+            f'<line class="change" stroke-width="3" x1="{before:.1f}" x2="{after:.1f}" y1="{y}" y2="{y}"/>'
             f'<circle class="before" cx="{before:.1f}" cy="{y}" r="6"/>'
             f'<circle class="after" cx="{after:.1f}" cy="{y}" r="6"/>'
         )

@@ -19,7 +19,7 @@ from calipers.threads import parallel_map, single_threaded_blas
 MEASURES = ("ndcg@10", "recall@10", "recall@100", "mrr")
 
 _TIE = 1e-6
-_QUERIES_AT_ONCE = 256
+_QUERIES_PER_CHUNK = 256
 
 
 def ranks(
@@ -42,7 +42,7 @@ def ranks(
     relevant = unit_images(documents.take(wanted), components)
     own = np.einsum("ij,ij->i", queries[pairs[:, 0]], relevant[place])
     above = np.zeros(len(pairs), dtype=np.intp)
-    starts = range(0, len(queries), _QUERIES_AT_ONCE)
+    starts = range(0, len(queries), _QUERIES_PER_CHUNK)
     cuts = np.searchsorted(pairs[:, 0], [*starts, len(queries)])
 
     with single_threaded_blas():
@@ -51,7 +51,7 @@ def ranks(
 
             def count(chunk: int, first: int = first, block: UnitArray = mapped) -> None:
                 start = starts[chunk]
-                products = queries[start : start + _QUERIES_AT_ONCE] @ block.T
+                products = queries[start : start + _QUERIES_PER_CHUNK] @ block.T
                 for pair in range(cuts[chunk], cuts[chunk + 1]):
                     row = products[pairs[pair, 0] - start]
                     at = min(max(pairs[pair, 1] - first, 0), len(row))
@@ -122,7 +122,7 @@ def hardest(queries: UnitArray, documents: UnitArray, pairs: IndexArray, n: int)
     n = min(n, len(documents))
 
     def search(start: int) -> IndexArray:
-        stop = min(start + _QUERIES_AT_ONCE, len(queries))
+        stop = min(start + _QUERIES_PER_CHUNK, len(queries))
         products = queries[start:stop] @ documents.T
         first, last = np.searchsorted(pairs[:, 0], [start, stop])
         products[pairs[first:last, 0] - start, pairs[first:last, 1]] = -2.0
@@ -131,5 +131,5 @@ def hardest(queries: UnitArray, documents: UnitArray, pairs: IndexArray, n: int)
         return np.asarray(np.argpartition(-products, n - 1, axis=1)[:, :n])
 
     with single_threaded_blas():
-        found = parallel_map(search, range(0, len(queries), _QUERIES_AT_ONCE))
+        found = parallel_map(search, range(0, len(queries), _QUERIES_PER_CHUNK))
     return np.concatenate(found)

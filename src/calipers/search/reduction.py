@@ -22,9 +22,11 @@ def reduction(
 
     Examples
     --------
-    >>> along = np.array([[1.0, 0.0], [0.8, 0.6]], dtype=np.float32)
-    >>> [np.round(np.abs(one), 3) for one in reduction(along, along[:1], 1)]
-    [array([[1.003, 0.334]]), array([[0.997, 0.   ]])]
+    >>> vectors = np.array([[1.0, 0.0], [0.8, 0.6]], dtype=np.float32)
+    >>> P, Q = reduction(vectors, vectors, 2)  # as many as there are: nothing is lost
+    >>> np.round(P.T @ Q, 4) + 0.0
+    array([[1., 0.],
+           [0., 1.]])
     """
     root_z, inverse_z = _roots(queries)
     root_d, inverse_d = _roots(documents)

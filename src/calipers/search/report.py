@@ -16,7 +16,12 @@ from calipers.search.ranking import MEASURES, QueryScores, ranks
 from calipers.search.relevance import read_relevance
 from calipers.search.vectors import check_width, given_vectors
 
-NAMES = {"ndcg@10": "nDCG@10", "recall@10": "recall@10", "recall@100": "recall@100", "mrr": "MRR"}
+MEASURE_NAMES = {
+    "ndcg@10": "nDCG@10",
+    "recall@10": "recall@10",
+    "recall@100": "recall@100",
+    "mrr": "MRR",
+}
 TITLES = {
     "queries": "New queries about known documents",
     "documents": "Queries about documents without clicks",
@@ -204,7 +209,7 @@ class RetrievalReport:
 def _lines(one: Comparison) -> list[str]:
     """Return a comparison as text."""
     rows = [
-        f"{NAMES[m]:<12}{100 * one.before[m]:>8.1f}{100 * one.after[m]:>8.1f}"
+        f"{MEASURE_NAMES[m]:<12}{100 * one.before[m]:>8.1f}{100 * one.after[m]:>8.1f}"
         f"{100 * (one.after[m] - one.before[m]):>+8.1f}"
         f"   {100 * one.interval[m][0]:+.1f} to {100 * one.interval[m][1]:+.1f}"
         for m in MEASURES
