@@ -85,7 +85,8 @@ def _before_after(one: Comparison) -> str:
         y, before, after = 28 + 32 * place, x(one.before[m]), x(one.after[m])
         marks += (
             f'<text x="0" y="{y + 5}">{MEASURE_NAMES[m]}</text>'
-            f'<line class="change" stroke-width="3" x1="{before:.1f}" x2="{after:.1f}" y1="{y}" y2="{y}"/>'
+            f'<line class="change" stroke-width="3" x1="{before:.1f}" '
+            f'x2="{after:.1f}" y1="{y}" y2="{y}"/>'
             f'<circle class="before" cx="{before:.1f}" cy="{y}" r="6"/>'
             f'<circle class="after" cx="{after:.1f}" cy="{y}" r="6"/>'
         )
