@@ -160,9 +160,7 @@ def default_fit(*, folder: str, memmap: bool, n_triplets: int | None) -> Row:
     }
 
 
-def nca(
-    *, name: str, data_dir: str | None, split: int, cap: float, standardise: bool, threads: int
-) -> Row:
+def nca(*, cap: float, threads: int, **which: Any) -> Row:
     """A fit of scikit-learn's NeighborhoodComponentsAnalysis, then its error."""
     from threadpoolctl import threadpool_limits
 
@@ -170,9 +168,9 @@ def nca(
     from benchmarks.learners import splits
     from calipers.evaluation import split_error
 
-    data = splits.split_of(name, data_dir=data_dir, split=split, standardise=standardise)
+    data = splits.split_of(**which)
     with threadpool_limits(threads, user_api="blas"):
-        fitted = learner.fit(data.X_train, data.y_train, seed=split, cap=cap)
+        fitted = learner.fit(data.X_train, data.y_train, seed=which["split"], cap=cap)
     return {
         "seconds": fitted.seconds,
         "iterations": fitted.n_iterations,

@@ -1,4 +1,4 @@
-"""A complete default fit beside scikit-learn's NeighborhoodComponentsAnalysis.
+"""A default fit of TripletSGD or NCA beside scikit-learn's NeighborhoodComponentsAnalysis.
 
 Both with their defaults, on the same samples; 3-NN errors are of the test part, after the
 clock has stopped. The peer is stopped at the end of the iteration in which the cap
@@ -8,14 +8,17 @@ strikes; its error is then of the metric it had.
 from __future__ import annotations
 
 import argparse
+from collections import defaultdict
 from pathlib import Path
 
-from benchmarks import blas, fresh
+import numpy as np
+
+from benchmarks import blas, fresh, paired
 from benchmarks.clock import best_timed
 from benchmarks.learners import nca as peer
 from benchmarks.learners import ours
 from benchmarks.learners.splits import split_of
-from benchmarks.rows import Column, Report
+from benchmarks.rows import Column, Report, Row
 from calipers.data.datasets import DatasetError, Split
 from calipers.evaluation import split_error
 
@@ -36,7 +39,16 @@ TABLES = {
         Column("ours err %", "error", ".2f", 10),
         Column("NCA err %", "peer_error", ".2f", 10),
         Column("Euclid err %", "euclidean_error", ".2f", 12),
-    ]
+    ],
+    "nca, means": [
+        Column("data", "data", width=12),
+        Column("runs", "n_runs", width=4),
+        Column("ours err %", "value", ".2f", 10),
+        Column("NCA err %", "baseline", ".2f", 10),
+        Column("change", "change", "+.2f"),
+        Column("+-", "standard_error", ".2f", 6),
+        Column("ratio", "ratio", ".1f"),
+    ],
 }
 
 GRACE = 4.0  # an iteration may overrun the cap by this factor before the process is ended
@@ -52,6 +64,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seeds", nargs="+", type=int, default=(0,))
     parser.add_argument(
+        "--learner", choices=("TripletSGD", "NCA"), default="TripletSGD", help="which is ours"
+    )
+    parser.add_argument("--most", type=int, help="learn from so many samples at most")
+    parser.add_argument(
         "--standardise", action="store_true", help="give both sides standardised features"
     )
 
@@ -65,23 +81,52 @@ def run(asked: argparse.Namespace, report: Report) -> None:
     for name in asked.only:
         for seed in asked.seeds:
             try:
-                data = split_of(
-                    name, data_dir=asked.data_dir, split=seed, standardise=asked.standardise
-                )
+                data = split_of(name, split=seed, **_which(asked))
             except DatasetError as error:
                 report.skip("nca", str(error), data=name, seed=seed)
                 continue
             _compare(name, seed, data, asked, report)
+    for line in means(report.rows):
+        report.show("nca, means", **line)
+
+
+def _which(asked: argparse.Namespace) -> Row:
+    return {"data_dir": asked.data_dir, "standardise": asked.standardise, "most": asked.most}
+
+
+def means(rows: list[Row]) -> list[Row]:
+    """Errors of both over seeds, and their paired difference, for every data set."""
+    groups: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        if "peer_error" in row:
+            groups[row["data"]].append(row)
+
+    def of(some: list[Row], key: str) -> list[float]:
+        return [row[key] for row in some]
+
+    return [
+        {
+            "data": name,
+            "n_runs": len(some),
+            "ratio": float(np.mean(of(some, "ratio"))),
+            **paired.difference(of(some, "error"), of(some, "peer_error"))._asdict(),
+        }
+        for name, some in groups.items()
+    ]
 
 
 def _compare(name: str, seed: int, data: Split, asked: argparse.Namespace, report: Report) -> None:
-    ours.warm_up(data.X_train, data.y_train)
-    seconds, model = best_timed(lambda: ours.fit(data.X_train, data.y_train, seed=seed))
+    learner = asked.learner
+    ours.warm_up(data.X_train, data.y_train, learner=learner)
+    seconds, model = best_timed(
+        lambda: ours.fit(data.X_train, data.y_train, seed=seed, learner=learner)
+    )
     row = {
         "data": name,
         "shape": f"{data.X_train.shape[0]:,} x {data.X_train.shape[1]}",
         "seed": seed,
         "standardised": asked.standardise,
+        "learner": learner,
         "cap": asked.seconds,
         "seconds": seconds,
         "mining_seconds": model.mining_seconds_,
@@ -95,11 +140,10 @@ def _compare(name: str, seed: int, data: Split, asked: argparse.Namespace, repor
             "nca",
             seconds=GRACE * asked.seconds + 60,
             name=name,
-            data_dir=asked.data_dir,
             split=seed,
             cap=asked.seconds,
-            standardise=asked.standardise,
             threads=threads,
+            **_which(asked),
         )
     except fresh.FreshProcessError as failure:
         report.skip("nca", f"NCA {failure}", **row)

@@ -51,12 +51,6 @@ def test_batches(cuts: list[int]) -> None:
     assert stream.classes.tolist() == [0, 1, 2, 3]
 
 
-def test_a_weight_is_a_number_of_repetitions() -> None:
-    weights = RNG.integers(3, size=60)
-    repeated = MemorySamples(np.repeat(X, weights, axis=0), np.repeat(Y, weights))
-    assert_moments(moments_of(SAMPLES, weights.astype(float)), moments_of(repeated))
-
-
 def test_given_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("calipers.moments.PAIRS_AT_ONCE", 7)
     pairs = RNG.integers(60, size=(30, 2))

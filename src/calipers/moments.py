@@ -17,7 +17,7 @@ from calipers.threads import single_threaded_blas
 
 
 class Moments(NamedTuple):
-    """Sizes, means and scatters of classes; with weights, a size is a sum of weights."""
+    """Sizes, means and scatters of classes."""
 
     sizes: FloatArray  # (n_classes,)
     means: FloatArray  # (n_classes, d)
@@ -54,7 +54,7 @@ class Moments(NamedTuple):
 
 
 @single_threaded_blas()
-def moments_of(samples: Samples, weights: FloatArray | None = None) -> Moments:
+def moments_of(samples: Samples) -> Moments:
     """Moments of labelled samples, by two passes over their blocks.
 
     >>> from calipers.data.samples import MemorySamples
@@ -64,28 +64,21 @@ def moments_of(samples: Samples, weights: FloatArray | None = None) -> Moments:
     (array([[4.]]), array([[65.]]))
     """
     d, n_classes = samples.shape[1], len(samples.class_sizes)
-    sizes, sums = np.zeros(n_classes), np.zeros((n_classes, d))
+    sizes, sums = samples.class_sizes.astype(np.float64), np.zeros((n_classes, d))
     for first, block in samples.blocks():
-        codes, weight = _of_block(samples, first, len(block), weights)
-        sizes += np.bincount(codes, weight, n_classes)
-        sums += _sums_by_class(block * weight[:, None], codes, n_classes)
-    means = sums / np.where(sizes > 0.0, sizes, 1.0)[:, None]
+        sums += _sums_by_class(block, _codes(samples, first, block), n_classes)
+    means = sums / sizes[:, None]
     within, by_size = np.zeros((2, d, d))
     for first, block in samples.blocks():
-        codes, weight = _of_block(samples, first, len(block), weights)
+        codes = _codes(samples, first, block)
         centered = block - means[codes]
-        weighted = centered * weight[:, None]
-        within += weighted.T @ centered
-        weighted *= sizes[codes][:, None]
-        by_size += weighted.T @ centered
+        within += centered.T @ centered
+        by_size += (centered * sizes[codes][:, None]).T @ centered
     return Moments(sizes, means, within, by_size)
 
 
-def _of_block(
-    samples: Samples, first: int, size: int, weights: FloatArray | None
-) -> tuple[IndexArray, FloatArray]:
-    indices = np.arange(first, first + size)
-    return samples.labels_of(indices), np.ones(size) if weights is None else weights[indices]
+def _codes(samples: Samples, first: int, block: npt.NDArray[Any]) -> IndexArray:
+    return samples.labels_of(np.arange(first, first + len(block)))
 
 
 def _sums_by_class(X: npt.NDArray[Any], codes: IndexArray, n_classes: int) -> FloatArray:
