@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,6 +34,15 @@ def no_network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CALIPERS_OFFLINE", "1")
     monkeypatch.setenv("CALIPERS_CACHE", str(tmp_path / "no-cache"))
     monkeypatch.setenv("no_proxy", "127.0.0.1")  # for the servers that tests start
+
+
+@pytest.fixture(autouse=True)
+def ctrl_c_is_heard() -> Iterator[None]:
+    """Tests send SIGINT, which jobs in the background and ``nohup`` ignore."""
+    before = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

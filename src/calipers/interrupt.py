@@ -33,7 +33,8 @@ def interrupt_requested() -> Iterator[Callable[[], bool]]:
     """Yield a function that tells whether Ctrl-C came.
 
     A fit within a fit shares the request of the outer one, in whatever thread it runs. Where
-    Ctrl-C means something else already, or outside of the main thread, it stays as it is.
+    Ctrl-C means something else already or is ignored (``nohup``, jobs in the background), or
+    outside of the main thread, it stays as it is.
     """
     global _outermost
     shared = _outermost

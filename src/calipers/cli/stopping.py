@@ -50,25 +50,33 @@ def _resent() -> Iterator[None]:
         sys.unraisablehook = original
 
 
+def _is_ignored() -> bool:
+    return signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+
 @contextmanager
 def terminable() -> Iterator[None]:
-    """Let SIGTERM end the work as Ctrl-C does, while this is open."""
+    """Let SIGTERM end the work as Ctrl-C does, while this is open.
+
+    Where Ctrl-C is ignored, as under ``nohup`` and by jobs in the background, it stays so.
+    """
     if threading.current_thread() is not threading.main_thread():  # only it may set handlers
         yield
         return
-    before = signal.signal(signal.SIGTERM, _terminate), signal.signal(signal.SIGINT, _interrupt)
+    handlers = {signal.SIGTERM: _terminate} | ({} if _is_ignored() else {signal.SIGINT: _interrupt})
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         with _resent():
             yield
     finally:
-        signal.signal(signal.SIGTERM, before[0])
-        signal.signal(signal.SIGINT, before[1])
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager
 def with_the_metric_so_far() -> Iterator[None]:
     """Let Ctrl-C end a fit with the metric it has by then, while this is open."""
-    if threading.current_thread() is not threading.main_thread():
+    if threading.current_thread() is not threading.main_thread() or _is_ignored():
         yield
         return
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # the one that fits look for
