@@ -3,8 +3,8 @@ What the metric weighs
 ======================
 
 A metric is a matrix, and a matrix of thirteen rows says nothing to the eye. Three pictures do. All
-of them measure a feature by its spread among the training samples, which every fitted metric keeps
-as `feature_scale_`: a weight on proline, in milligrams, is then comparable with one on alcohol, in
+of them measure a feature by its standard deviation in training, which every fitted metric keeps as
+`feature_scale_`: a weight on proline, in milligrams, is then comparable with one on alcohol, in
 per cent.
 """
 

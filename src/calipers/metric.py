@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from math import sqrt
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,9 @@ from calipers.arrays import FloatArray, refuse_kinds, within_float64
 from calipers.dask import is_collection, transform_lazily
 from calipers.io import Contents, contents_of, write
 from calipers.threads import single_threaded_blas
+
+if TYPE_CHECKING:
+    from calipers.data.encoding import TableEncoder
 
 _SMALLEST_SQUARE = 1e-290  # below, squares lose digits
 _GRADED = 1e8  # ratio of squared units beyond which half the digits of a feature are lost
@@ -278,7 +282,13 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         check_is_fitted(self)
         return np.asarray(self.components_.T @ self.components_)
 
-    def save(self, path: str | os.PathLike[str], *, X: npt.ArrayLike | None = None) -> None:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        X: npt.ArrayLike | None = None,
+        encoder: TableEncoder | None = None,
+    ) -> None:
         """Write the metric into a safetensors file, for :func:`calipers.load`.
 
         The file holds the factor, names of features and classes, the parameters and facts
@@ -290,8 +300,11 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         path : path-like
             Name of the file.
         X : array-like of shape (n_samples, n_features), optional
-            Training data. The file then holds the standard deviation of each feature, from
-            which ``calipers inspect`` tells how much each feature matters.
+            Data whose standard deviations the file holds in place of ``feature_scale_``;
+            ``calipers inspect`` measures features by them.
+        encoder : TableEncoder, optional
+            What made the features of a table. The file then holds it too, and
+            ``calipers.load(path).transform`` takes the table itself.
 
         Raises
         ------
@@ -300,7 +313,11 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """
         check_is_fitted(self)
         scale = None if X is None else np.std(validate_data(self, X, reset=False), axis=0)
-        write(self._contents(feature_scale=scale), path)
+        contents = self._contents(feature_scale=scale)
+        if encoder is not None:
+            names = encoder.get_feature_names_out().tolist()
+            contents = replace(contents, encoder=encoder.columns_, feature_names=names)
+        write(contents, path)
 
     def _contents(self, **more: Any) -> Contents:
         return contents_of(self, **more)

@@ -107,7 +107,7 @@ class SavedMetric(MahalanobisMixin):
         names = [entry["name"] for entry in self.encoder_ or []]
         columns = {str(name) for name in getattr(X, "columns", ())}
         features = {*getattr(self, "feature_names_in_", ())}
-        is_encoded = features != {*names} and features <= columns
+        is_encoded = bool(features) and features != {*names} and features <= columns
         if self.encoder_ is None or is_encoded or not {*names} <= columns:
             return super().transform(X)
         table = Columns({name: plain(X[name]) for name in names})
