@@ -17,6 +17,10 @@ from calipers.data.samples import Samples
 from calipers.io import FileError
 from calipers.io.checkpoint import State, read_states, write_states
 
+_NO_SEED = (
+    "{} can only go on from a checkpoint with a whole number as random_state, got {!r}: pass one."
+)
+
 
 @dataclass(frozen=True)
 class Checkpoint:
@@ -121,6 +125,9 @@ class CheckpointObserver:
 def fit_digest(estimator: Any, samples: Samples, examples: IndexArray | None) -> str:
     """A digest of the settings and of all data: samples, labels and given examples."""
     digest = hashlib.sha256()
+    seed = getattr(estimator, "random_state", 0)
+    if not isinstance(seed, Integral):
+        raise ValueError(_NO_SEED.format(type(estimator).__name__, seed))
     _add_settings(digest, estimator)
     for first, block in samples.blocks():
         digest.update(f"{first}{block.shape}{block.dtype}".encode())
@@ -134,15 +141,15 @@ def fit_digest(estimator: Any, samples: Samples, examples: IndexArray | None) ->
 
 
 def _add_settings(digest: Any, value: Any) -> None:
-    """Add what a setting is: learners by their own settings, arrays by their bytes."""
+    """Add what a setting is: learners by their own settings, arrays by their bytes.
+
+    A candidate without a seed has that of the learner around it.
+    """
     if hasattr(value, "get_params"):
         digest.update(type(value).__name__.encode())
         for name, setting in sorted(value.get_params(deep=False).items()):
-            if name == "random_state" and not isinstance(setting, Integral):
-                raise ValueError(
-                    f"{type(value).__name__} can only go on from a checkpoint with a whole number "
-                    f"as random_state, got {setting!r}: pass one."
-                )
+            if name == "random_state" and not (setting is None or isinstance(setting, Integral)):
+                raise ValueError(_NO_SEED.format(type(value).__name__, setting))
             if name != "n_jobs":  # the result does not depend on it
                 digest.update(name.encode())
                 _add_settings(digest, setting)

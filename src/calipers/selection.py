@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from inspect import Parameter, signature
 from numbers import Integral
 from threading import Lock
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -32,7 +32,7 @@ from calipers.inputs import Given
 from calipers.interrupt import InterruptedFitWarning
 from calipers.metric import MahalanobisMixin
 from calipers.notices import warn_user
-from calipers.tasks import Task, task_of
+from calipers.tasks import task_of
 from calipers.validation import AT_LEAST_ONE
 
 MANY_NEIGHBORS = 20
@@ -161,10 +161,26 @@ class MetricCV(
         self.random_state = random_state
 
     def _learn(self, given: Given) -> None:
+        """Compare the candidates, then fit the chosen one to all samples."""
         self._check(given)
         seed = int(check_random_state(self.random_state).randint(2**31))
         task = task_of(given, self.cv, np.random.default_rng(seed))
-        self._refit(self._choose(task, seed, given), task, given)
+        candidates = self._prepared(default_candidates(given), seed)
+        comparison = Comparison(candidates, task, self.cv, self._store(given))
+        fits = Fits(self, given, self.cv * len(candidates) + 1)
+        comparison.run(fits.run, self.n_jobs)
+        self._choose(comparison)
+        chosen = self._with_checkpoint(clone(candidates[self.best_index_][1]))
+        client = {} if given.client is None else {"client": given.client}
+        fits.run(chosen, lambda: task.fit(chosen, given.X, given.examples, **client))
+        if hasattr(self, "feature_names_in_"):
+            chosen.feature_names_in_ = self.feature_names_in_
+        self.best_estimator_ = chosen
+        self.components_, self.n_updates_ = chosen.components_, chosen.n_updates_
+        self.interrupted_ |= getattr(chosen, "interrupted_", False)
+        fits.end({"components_": self.components_})
+        if not self.interrupted_:
+            comparison.store.remove()
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         text: str = super().__repr__(N_CHAR_MAX=N_CHAR_MAX)
@@ -213,22 +229,22 @@ class MetricCV(
             prepared.append((name, candidate))
         return prepared
 
-    def _choose(self, task: Task, seed: int, given: Given) -> Refit:
-        """Compare the candidates; returns how to fit the chosen one to all samples."""
-        if np.bincount(task.folds, minlength=self.cv).min() == 0:
-            raise ValueError(
-                f"{type(self).__name__}(cv={self.cv}) has too few examples ({len(task.folds)}) for "
-                "so many folds: lower cv, or pass more."
-            )
-        store = Store(None, None)
-        if self._checkpoint is not None:
-            examples = given.pairs if given.triplets is None else given.triplets
-            store = Store(self._checkpoint.path, fit_digest(self, given.samples, examples))
-        candidates = self._prepared(default_candidates(given), seed)
-        comparison = Comparison(candidates, task, self.cv, store)
-        n_fits = len(comparison.candidates) * self.cv + 1
-        tasks = Tasks(self, given, self._init_callback_context(max_subtasks=n_fits))
-        comparison.run(tasks.run, self.n_jobs)
+    def _store(self, given: Given) -> Store:
+        """What is finished; in the checkpoint's file if there is one."""
+        if self._checkpoint is None:
+            return Store(None, None)
+        examples = given.pairs if given.triplets is None else given.triplets
+        return Store(self._checkpoint.path, fit_digest(self, given.samples, examples))
+
+    def _with_checkpoint(self, estimator: Any) -> Any:
+        """The last fit has a checkpoint of its own beside that of the comparison."""
+        if self._checkpoint is not None and hasattr(estimator, "set_checkpoint"):
+            path, seconds = self._checkpoint.path, self._checkpoint.every_seconds
+            estimator.set_checkpoint(path.with_name(path.name + ".fit"), every_seconds=seconds)
+        return estimator
+
+    def _choose(self, comparison: Comparison) -> None:
+        """Keep what the comparison says."""
         self.notes_ += [
             f"The candidate {name!r} was left out: {why}"
             for name, why in comparison.failures.items()
@@ -244,36 +260,15 @@ class MetricCV(
                 f"the best of those compared by then ({self.chosen_!r}).",
                 InterruptedFitWarning,
             )
-        return Refit(clone(comparison.candidates[choice.place][1]), tasks, store)
-
-    def _refit(self, refit: Refit, task: Task, given: Given) -> None:
-        """Fit the chosen candidate to all samples."""
-        estimator, tasks, store = refit
-        if self._checkpoint is not None and hasattr(estimator, "set_checkpoint"):
-            path = self._checkpoint.path
-            estimator.set_checkpoint(
-                path.with_name(path.name + ".fit"), every_seconds=self._checkpoint.every_seconds
-            )
-        client = {} if given.client is None else {"client": given.client}
-        tasks.run(estimator, lambda: task.fit(estimator, given.X, given.examples, **client))
-        if hasattr(self, "feature_names_in_"):
-            estimator.feature_names_in_ = self.feature_names_in_
-        self.best_estimator_ = estimator
-        self.components_ = estimator.components_
-        self.n_updates_ = estimator.n_updates_
-        self.interrupted_ |= getattr(estimator, "interrupted_", False)
-        tasks.end({"components_": self.components_})
-        if not self.interrupted_:
-            store.remove()
 
 
-class Tasks:
+class Fits:
     """Tells scikit-learn's callbacks of the fits inside, and lets them reach into these."""
 
-    def __init__(self, estimator: Any, given: Given, context: Any) -> None:
+    def __init__(self, estimator: Any, given: Given, n_fits: int) -> None:
         self._told = {"estimator": estimator, "X": given.X, "y": given.y}
-        self._context, self._lock = context, Lock()
-        context.call_on_fit_task_begin(**self._told)
+        self._context, self._lock = estimator._init_callback_context(max_subtasks=n_fits), Lock()
+        self._context.call_on_fit_task_begin(**self._told)
 
     def run(self, estimator: Any, fit: Callable[[], Any]) -> Any:
         """Run a fit as a task."""
@@ -290,11 +285,3 @@ class Tasks:
     def end(self, learned: dict[str, Any]) -> None:
         """The fit around them is over."""
         self._context.call_on_fit_task_end(**self._told, reconstruction_attributes=lambda: learned)
-
-
-class Refit(NamedTuple):
-    """The chosen candidate, unfitted, and what goes on with it."""
-
-    estimator: Any
-    tasks: Tasks
-    store: Store

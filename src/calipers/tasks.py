@@ -44,11 +44,16 @@ class Task(NamedTuple):
 
 def task_of(given: Given, n_folds: int, rng: np.random.Generator) -> Task:
     """At most `MAX_SAMPLES` of what was given, evenly spaced, and how to learn from it."""
-    if given.triplets is not None:
-        return _triplet_task(given, n_folds, rng)
-    return (
-        _label_task(given, n_folds, rng) if given.pairs is None else _pair_task(given, n_folds, rng)
-    )
+    make = _label_task
+    if given.triplets is not None or given.pairs is not None:
+        make = _pair_task if given.triplets is None else _triplet_task
+    task = make(given, n_folds, rng)
+    if np.bincount(task.folds, minlength=n_folds).min() == 0:
+        raise ValueError(
+            f"MetricCV(cv={n_folds}) has too few examples ({len(task.folds)}) for so many folds: "
+            "lower cv, or pass more."
+        )
+    return task
 
 
 def _label_task(given: Given, n_folds: int, rng: np.random.Generator) -> Task:
