@@ -62,6 +62,9 @@ class Observer:
         self.seen.append(("round", number))
         round_.n_done = self.n_done
 
+    def end_round(self) -> None:
+        self.seen.append("end")
+
     def before_step(self) -> None:
         self.seen.append("before")
 
@@ -95,18 +98,20 @@ def test_whole_batches_are_fed_in_portions(n: int, size: int, batch: int, steps:
 def test_a_round_goes_on_where_it_was() -> None:
     round_, whole = round_of(23, 5), round_of(23, 5)
     train([whole], [], History())
-    train([round_], [Observer(n_done=3)], History())
+    train([round_], [], History(), Observer(n_done=3))
     np.testing.assert_array_equal(fed(round_), fed(whole)[15:])
 
 
 def test_observers_see_every_step_and_one_may_stop() -> None:
     rounds, one, other = [round_of(4, 2), round_of(4, 2)], Observer(), Observer(stop_after=3)
     history = History()
-    train(rounds, [one, other], history)
+    train(rounds, [one, other], history, checkpoint=one)
     assert history.stopped
     assert history.n_steps == 3
-    first = [("round", 0), "before", ("after", 0, 1), "before", ("after", 0, 2)]
-    assert one.seen == other.seen == [*first, ("round", 1), "before", ("after", 1, 1)]
+    first = ["before", ("after", 0, 1), "before", ("after", 0, 2)]
+    last = ["before", ("after", 1, 1)]
+    assert other.seen == [*first, *last]
+    assert one.seen == [("round", 0), *first, "end", ("round", 1), *last]
 
 
 def test_counts_go_through_all_rounds() -> None:

@@ -84,11 +84,14 @@ class CheckpointObserver:
 
     def begin_round(self, number: int, round_: Any) -> None:
         """Restore the round's solver if the file has its state."""
-        self._collect()
         if number < len(self._states):
             state = self._states[number]
             round_.solver.restore(state)
             round_.n_done = int(state.facts["n_portions"])
+
+    def end_round(self) -> None:
+        """Keep the state that the round has ended with."""
+        self._collect()
 
     def before_step(self) -> None:
         """Nothing to do."""

@@ -116,10 +116,6 @@ AnyRound = Round | Passes
 class Observer(Protocol):
     """Looks on while a learner is trained."""
 
-    def begin_round(self, number: int, round_: AnyRound) -> None:
-        """A round is about to begin; it may be put where it was before a fit broke off."""
-        ...
-
     def before_step(self) -> None:
         """A portion is about to be learned from."""
         ...
@@ -185,13 +181,22 @@ _COUNTS: dict[str, Callable[[Any], int]] = {
 }
 
 
-def train(rounds: Iterable[AnyRound], observers: Sequence[Observer], history: History) -> None:
-    """Feed every round's solver its portions until they end or an observer asks to stop."""
+def train(
+    rounds: Iterable[AnyRound],
+    observers: Sequence[Observer],
+    history: History,
+    checkpoint: Any = None,
+) -> None:
+    """Feed every round's solver its portions until they end or an observer asks to stop.
+
+    A checkpoint may put a round where it was before a fit broke off. It keeps the state of a round
+    at its end: the next round's beginning draws from the same random streams.
+    """
     for number, round_ in enumerate(rounds):
         if not round_.is_trial:
             history.begin(round_.solver, is_first=round_.is_first)
-        for observer in observers:
-            observer.begin_round(number, round_)
+        if checkpoint is not None:
+            checkpoint.begin_round(number, round_)
         for X, portion in round_.steps():
             for observer in observers:
                 observer.before_step()
@@ -202,6 +207,8 @@ def train(rounds: Iterable[AnyRound], observers: Sequence[Observer], history: Hi
             if any(stops):
                 history.stopped = True
                 return
+        if checkpoint is not None:
+            checkpoint.end_round()
 
 
 class CallbackObserver:
@@ -224,9 +231,6 @@ class CallbackObserver:
             self._context.call_on_fit_task_end(
                 **self._told, reconstruction_attributes=self._learned
             )
-
-    def begin_round(self, number: int, round_: AnyRound) -> None:
-        """Callbacks are not told of rounds."""
 
     def before_step(self) -> None:
         """A task begins."""
@@ -253,9 +257,6 @@ class InterruptObserver:
 
     def __exit__(self, *error: Any) -> None:
         self._stack.__exit__(*error)
-
-    def begin_round(self, number: int, round_: AnyRound) -> None:
-        """Nothing to do."""
 
     def before_step(self) -> None:
         """Nothing to do."""
@@ -288,7 +289,7 @@ def learn(
         observers: list[Observer] = [callbacks, interrupt]
         if checkpoint is not None:
             observers.insert(0, checkpoint)
-        train(rounds, observers, history)
+        train(rounds, observers, history, checkpoint)
         estimator.interrupted_ = interrupt.requested()
         if checkpoint is not None:
             checkpoint.close(is_over=not estimator.interrupted_)
