@@ -16,7 +16,7 @@ import calipers
 from calipers.plot import loss_curve, spectrum
 
 X, y = load_breast_cancer(return_X_y=True)
-fitted = calipers.TripletSGD("ha-sgd", n_rounds=1, random_state=0).fit(X, y)
+fitted = calipers.TripletSGD("as-sgd", n_rounds=1, random_state=0).fit(X, y)
 
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "metric.safetensors"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf, log
 
 import numpy as np
@@ -12,6 +13,7 @@ from calipers.theory import Theory
 from solver_runs import Settings, noise, run_real
 
 FACTS = Theory(
+    theorem=2,
     n_triplets=1024,
     batch_size=1,
     n_updates=7,
@@ -33,7 +35,7 @@ def test_when_the_theorems_apply() -> None:
     assert FACTS.applies
     void = Theory(**{**vars(FACTS), "largest_norm": 0.34})
     assert not void.applies
-    assert void.mini_batch_bound() == void.adaptive_bound() == inf
+    assert replace(void, theorem=1).mini_batch_bound() == void.adaptive_bound() == inf
     assert np.isfinite(void.update_bound)
 
 
@@ -47,14 +49,27 @@ def test_loss_bounds() -> None:
         (0.5 + (0.5 + 16 * LOG_CASES) * (9.0 + 1 + 1) / 1024) / 0.91
     )
     spread = log(2048 / 0.01) ** 2 * log(10 / 0.01)
-    assert FACTS.mini_batch_bound(0.5) == pytest.approx(
+    first = replace(FACTS, theorem=1)
+    assert first.mini_batch_bound(0.5) == pytest.approx(
         (0.5 + 9.0 / 2048 + 32 * 0.01 / 1024 * spread) / 0.91
     )
-    batches = Theory(**{**vars(FACTS), "batch_size": 4})
+    batches = replace(first, batch_size=4)
     spread = log(512 / 0.01) ** 2 * log(10 / 0.01)
     assert batches.mini_batch_bound() == pytest.approx(
         (4 * 9.0 / 2048 + 32 * 0.01 / 1024 * spread) / 0.91
     )
+
+
+def test_each_theorem_is_about_its_own_methods() -> None:
+    first = replace(FACTS, theorem=1, batch_size=4)
+    assert first.rates == pytest.approx((4 / 1024, 1 / 32 + (4 / 1024) ** 2))
+    for ask in (lambda: FACTS.mini_batch_bound(), lambda: FACTS.rates):
+        with pytest.raises(ValueError, match="Theorem 1 is about SGD and Mini-SGD, and this fit"):
+            ask()
+    asked = (lambda: first.update_bound, lambda: first.sharp_update_bound, first.adaptive_bound)
+    for ask in asked:
+        with pytest.raises(ValueError, match="Theorem 2 is about AS-SGD, and this fit is one of"):
+            ask()
 
 
 def run(seed: int, scale: float) -> tuple[int, float, float, float]:

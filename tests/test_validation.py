@@ -17,7 +17,7 @@ X, Y = noise()
 WITH_NAN, WITH_INF = X.copy(), X.copy()
 WITH_NAN[3, 1], WITH_INF[3, 1] = np.nan, -np.inf
 CLOSED_FORMS = ("WithinClass", "Discriminant", "LFDA", "RCA", "KISSME", "GMML")
-LEARN_FROM_LABELS = (*STEPWISE, *CLOSED_FORMS, "MetricCV")
+LEARN_FROM_LABELS = (*STEPWISE, "MMC", "MCML", *CLOSED_FORMS, "MetricCV")
 
 
 def told(error: type[Exception], call: Any) -> str:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from calipers.estimators import LEGO as LEGO
     from calipers.estimators import LFDA as LFDA
     from calipers.estimators import LMNN as LMNN
+    from calipers.estimators import MCML as MCML
+    from calipers.estimators import MMC as MMC
     from calipers.estimators import MLKR as MLKR
     from calipers.estimators import NCA as NCA
     from calipers.estimators import OASIS as OASIS
@@ -61,6 +63,8 @@ _HOME_OF = {
     "ITML": "calipers.estimators",
     "LEGO": "calipers.estimators",
     "LMNN": "calipers.estimators",
+    "MCML": "calipers.estimators",
+    "MMC": "calipers.estimators",
     "OASIS": "calipers.estimators",
     "SPML": "calipers.estimators",
     "Bridge": "calipers.search.bridge",
@@ -89,6 +93,8 @@ __all__ = [
     "LEGO",
     "LFDA",
     "LMNN",
+    "MCML",
+    "MMC",
     "MLKR",
     "NCA",
     "OASIS",

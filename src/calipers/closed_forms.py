@@ -167,12 +167,7 @@ class FromMoments(FromLabels, FromPairs):
         if given.pairs is None:
             self._set(Scatters.of_labels(moments_of(given.samples)))
             return
-        for sign, kind in ((1, "near"), (-1, "far"))[: 1 + self._needs_far]:
-            if not np.any(given.pairs[:, 2] == sign):
-                raise ValueError(
-                    f"{type(self).__name__} needs pairs that should be {kind} ({sign:+}), got none "
-                    f"among {len(given.pairs)}: add some."
-                )
+        check_kinds(type(self).__name__, given.pairs, needs_far=self._needs_far)
         self._set(type(self)._of_pairs(given.samples, given.pairs))
 
     def _set(self, scatters: Scatters) -> None:
@@ -180,6 +175,16 @@ class FromMoments(FromLabels, FromPairs):
         largest = float(np.abs(scatters.covariance).max()) or 1.0  # squares might overflow
         self.components_ = principal_order(L, scatters.covariance / largest)[: self.n_components]
         self.n_updates_ = 0
+
+
+def check_kinds(owner: str, pairs: IndexArray, *, needs_far: bool = True) -> None:
+    """Raise unless there are pairs of both kinds, or of the one that is needed."""
+    for sign, kind in ((1, "near"), (-1, "far"))[: 1 + needs_far]:
+        if not np.any(pairs[:, 2] == sign):
+            raise ValueError(
+                f"{owner} needs pairs that should be {kind} ({sign:+}), got none among "
+                f"{len(pairs)}: add some."
+            )
 
 
 def chunklets(samples: Samples, pairs: IndexArray) -> MemorySamples:

@@ -1,5 +1,7 @@
 """The paper's two theorems, evaluated for a fit.
 
+Theorem 1 is about SGD and Mini-SGD, Theorem 2 about AS-SGD; none is about the hybrid methods.
+
 Both need ``contraction = 3 * eta * L * A**2 < 1`` with A the largest norm of
 ``far far' - near near'``. At the paper's own settings that seldom holds, and the bounds
 are then infinite. They are diagnostics: nothing in the solver depends on them.
@@ -23,6 +25,8 @@ class Theory:
 
     Attributes
     ----------
+    theorem : {1, 2}
+        Which one is about the method. What the other says is refused.
     n_triplets, batch_size, n_updates : int
         Of the fit.
     learning_rate, smoothness, radius, init_scale : float
@@ -37,6 +41,7 @@ class Theory:
         Every bound holds with probability ``1 - 2 * delta`` at least.
     """
 
+    theorem: int
     n_triplets: int
     batch_size: int
     n_updates: int
@@ -79,15 +84,18 @@ class Theory:
     @property
     def update_bound(self) -> float:
         """Theorem 2: bound on the number of AS-SGD's updates, for any contraction."""
+        self._about(2)
         return 1.5 * self.smoothness * self.summed_loss + 2.5 * self._log_cases
 
     @property
     def sharp_update_bound(self) -> float:
         """The same bound from the slopes themselves, not from the loss that bounds them."""
+        self._about(2)
         return 1.5 * self.summed_slope + (2.0 + sqrt(2.0) / 3.0) * self._log_cases
 
     def mini_batch_bound(self, best_loss: float = 0.0) -> float:
         """Theorem 1: bound on Mini-SGD's mean loss if the best metric's is ``best_loss``."""
+        self._about(1)
         if not self.applies:
             return inf
         n, b, eta = self.n_triplets, self.batch_size, self.learning_rate
@@ -99,6 +107,7 @@ class Theory:
 
     def adaptive_bound(self, best_loss: float = 0.0) -> float:
         """Theorem 2: bound on AS-SGD's mean loss if the best metric's is ``best_loss``."""
+        self._about(2)
         if not self.applies:
             return inf
         A, eta = self.largest_norm, self.learning_rate
@@ -109,6 +118,25 @@ class Theory:
         )
         rest = constant * (self._squared_distance / eta + eta + 1) / self.n_triplets
         return float((best_loss + rest) / (1.0 - self.contraction))
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """Remark 1: how fast mini-batches converge where the best loss is small.
+
+        Theorem 1's order ``b / N``, and ``1 / sqrt(N) + b^2 / N^2``, that of the general bound by
+        Cotter et al. (2011); both without their constants.
+        """
+        self._about(1)
+        n, b = self.n_triplets, self.batch_size
+        return b / n, n**-0.5 + (b / n) ** 2
+
+    def _about(self, theorem: int) -> None:
+        if self.theorem != theorem:
+            methods = {1: "SGD and Mini-SGD", 2: "AS-SGD"}
+            raise ValueError(
+                f"Theorem {theorem} is about {methods[theorem]}, and this fit is one of "
+                f"{methods[self.theorem]}, which Theorem {self.theorem} is about."
+            )
 
     @property
     def _squared_distance(self) -> float:

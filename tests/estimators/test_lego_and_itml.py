@@ -55,7 +55,7 @@ def test_itml_is_the_plain_algorithm() -> None:
     assert fitted.n_updates_ == sum(run.updated)
     assert_same_matrix(fitted.get_mahalanobis_matrix(), run.M)
     np.testing.assert_allclose(fitted.change_curve_, run.changes, rtol=1e-6)
-    assert run.changes[-1] <= 1e-3 < run.changes[-2]
+    assert run.changes[-1] <= 1e-4 < run.changes[-2]
     assert fitted.converged_
     assert fitted.n_iter_ == len(fitted.loss_curve_) == len(fitted.change_curve_)
     assert fitted.loss_curve_[-1] < 0.7 * fitted.loss_curve_[0]

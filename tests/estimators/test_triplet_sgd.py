@@ -253,6 +253,9 @@ def test_counts(method: str) -> None:
     assert (np.diff(fitted.triplet_curve_) > 0).all()
 
 
+NO_THEOREM: dict[str, Any] = {"batch_reduce": "sum", "average": False}
+
+
 def test_theory_of_a_fit() -> None:
     literal = {"n_triplets": 1000, "random_state": 0}
     fitted = TripletSGD.paper("as-sgd", **literal).fit(X, Y)
@@ -267,6 +270,11 @@ def test_theory_of_a_fit() -> None:
         TripletSGD().theory()
     with pytest.raises(ValueError, match="got a recipe with projection=10: fit with projection="):
         fit(recipes.mini_sgd(projection=10)).theory()
+    assert TripletSGD.paper("mini-sgd", **literal).fit(X, Y).theory().rates[0] == 10 / 1000
+    none = ("hr-sgd", "ha-sgd", *(recipes.mini_sgd(**{k: v}) for k, v in NO_THEOREM.items()))
+    for method in none:
+        with pytest.raises(ValueError, match="no theorem for this recipe: Theorem 1 is about SGD"):
+            fit(method).theory()
 
 
 def test_methods_share_their_triplets() -> None:

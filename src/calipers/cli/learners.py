@@ -30,6 +30,8 @@ LEARNERS = {
     "lego": "LEGO",
     "itml": "ITML",
     "lmnn": "LMNN",
+    "mmc": "MMC",
+    "mcml": "MCML",
     "nca": "NCA",
 }
 """Public classes by their name on the command line."""

@@ -17,6 +17,8 @@ oasis        OASIS: a bilinear similarity, online
 lego         LEGO: pairs that move a positive definite matrix, online
 itml         ITML: the batch method behind LEGO
 lmnn         LMNN: large margins over all impostors, by L-BFGS
+mmc          MMC: dissimilar pairs far, similar ones bounded, by L-BFGS
+mcml         MCML: soft neighbours of the own class, all alike, by L-BFGS
 nca          NCA: neighbourhood components analysis, by mini-batches
 mlkr         MLKR: the same for regression
 ============ ===========================================================================
@@ -30,6 +32,8 @@ from calipers.estimators.kissme import KISSME
 from calipers.estimators.lego import LEGO
 from calipers.estimators.lfda import LFDA
 from calipers.estimators.lmnn import LMNN
+from calipers.estimators.mcml import MCML
+from calipers.estimators.mmc import MMC
 from calipers.estimators.mlkr import MLKR
 from calipers.estimators.nca import NCA
 from calipers.estimators.oasis import OASIS
@@ -46,6 +50,8 @@ __all__ = [
     "LEGO",
     "LFDA",
     "LMNN",
+    "MCML",
+    "MMC",
     "MLKR",
     "NCA",
     "OASIS",

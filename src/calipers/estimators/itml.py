@@ -50,9 +50,9 @@ class ITML(
     far_distance : float or None, default=None
         Smallest distance of pairs that should be far (the square root of l). None: the 95th
         percentile.
-    max_iter : int, default=5000
+    max_iter : int, default=10_000
         Most passes over all pairs; a ConvergenceWarning says if they were too few.
-    tol : float, default=1e-3
+    tol : float, default=1e-4
         Stop once a pass changes the dual variables by less than this share of their size.
     n_neighbors : int, default=1
         Triplets take the positive and the negative among so many nearest of an anchor.
@@ -119,8 +119,8 @@ class ITML(
         slack_weight: float = 1.0,
         near_distance: float | None = None,
         far_distance: float | None = None,
-        max_iter: int = 5000,
-        tol: float = 1e-3,
+        max_iter: int = 10_000,
+        tol: float = 1e-4,
         n_neighbors: int = 1,
         n_components: int | None = None,
         random_state: int | np.random.RandomState | None = None,

@@ -243,9 +243,10 @@ class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, M
                 return self._take_from(stream, started)
 
     def theory(self, delta: float = 0.01) -> Theory:
-        """Evaluate the paper's two theorems for the last round of this fit.
+        """Evaluate the paper's theorem about this method for the last round of this fit.
 
-        See :class:`calipers.theory.Theory`.
+        Theorem 1 is about SGD and Mini-SGD, Theorem 2 about AS-SGD. For the hybrid methods the
+        paper has none. See :class:`calipers.theory.Theory`.
         """
         check_is_fitted(self)
         projection = self.recipe_.projection
@@ -259,7 +260,16 @@ class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, M
                 "The theorems are about full metrics, and a factor was learned for "
                 f"n_components={self.n_components}: leave n_components out."
             )
-        return replace(self._theory, delta=delta)
+        recipe = self.recipe_
+        adds_up = recipe.batch_reduce == "sum" and self.batch_size_ > 1
+        is_hybrid = recipe.sampling != "every" and (recipe.batched or recipe.sampling != "slope")
+        if is_hybrid or adds_up or not recipe.average:
+            raise ValueError(
+                "The paper has no theorem for this recipe: Theorem 1 is about SGD and Mini-SGD, "
+                "Theorem 2 about AS-SGD, both with the mean over a batch and of the iterates."
+            )
+        theorem = 1 if recipe.sampling == "every" else 2
+        return replace(self._theory, theorem=theorem, delta=delta)
 
     def _check(self, given: Given) -> Recipe:
         """Raise for settings that make no sense together or for these samples."""

@@ -7,10 +7,11 @@ module      what it holds
 =========== ===================================================================
 published   the paper's tables, as plain data
 progress    a progress bar that a fit moves forward
-systems     the ten systems of the paper's tables, with its settings
+systems     the systems of the paper's tables, with its settings
 fingerprint updates and errors of three of them beside the paper's
 runs        rows on disk, and what must be equal for rows to share a table
 forms       the form of a row, checked before a report is made
+training    the loss of training triplets along a run (Figure 1)
 measure     one run
 costs       about how long a run takes
 paper       all runs

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from calipers.io import FileError
 from calipers.paper.runs import RunFile
-from calipers.paper.systems import SYSTEMS
+from calipers.paper.systems import STUDIED, SYSTEMS
 
 ANY_METHOD = "*"
 """Stands for every method in a row about a data set that cannot be had."""
@@ -63,6 +63,13 @@ def _is_curve(value: Any) -> bool:
     return _is_object(value, loss=partial(same, of=_is_finite), updates=partial(same, of=_is_count))
 
 
+def _is_training(value: Any) -> bool:
+    seen = value.get("triplets") if isinstance(value, dict) else None
+    if not isinstance(seen, list) or not _is_list(seen, _is_count):
+        return False
+    return _is_object(value, loss=partial(_is_list, of=_is_finite, length=len(seen)))
+
+
 def _is_picture(value: Any) -> bool:
     classes = value.get("classes") if isinstance(value, dict) else None
     if not isinstance(classes, list) or not _is_list(classes, _is_label):
@@ -88,7 +95,8 @@ _BOUNDS = dict.fromkeys(("updates", "sharp", "contraction"), _is_finite)
 
 FORMS: dict[str, Form] = {
     "method": Form(
-        lambda v: v in SYSTEMS or v == ANY_METHOD, f"one of {', '.join(SYSTEMS)}, {ANY_METHOD}"
+        lambda v: v in SYSTEMS or v in STUDIED or v == ANY_METHOD,
+        f"one of {', '.join(SYSTEMS)}, {ANY_METHOD}, or one of the parameter study",
     ),
     "run": Form(_is_count, "a count"),
     **dict.fromkeys(
@@ -107,6 +115,8 @@ FORMS: dict[str, Form] = {
     "curve": _or_null(
         Form(_is_curve, "an object with lists triplets, loss and updates of one length")
     ),
+    "training": _or_null(Form(_is_training, "an object with lists triplets and loss")),
+    "trained_on": _or_null(Form(_is_count, "a count")),
     "bound": _or_null(
         Form(partial(_is_object, **_BOUNDS), f"an object with numbers {', '.join(_BOUNDS)}")
     ),

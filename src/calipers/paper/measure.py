@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from calipers.evaluation import split_error
 from calipers.paper.runs import Row
 from calipers.paper.systems import System
+from calipers.paper.training import training_curve
 from calipers.plot import principal_plane
 
 if TYPE_CHECKING:
@@ -55,30 +57,41 @@ def measure(
         The part of a row that says what came out.
     """
     row: Row = {"data": _measures(data)}
-    reason = system.why_not(len(data.y_train))
-    if reason:
-        return {**row, "skipped": reason}
+    part = _part(data, system.most, seed)
+    if part is not data:
+        row["trained_on"] = len(part.y_train)
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            metric = _fitted(system, data, drawn, seed=seed, callback=callback)
+            metric = _fitted(system, part, drawn, seed=seed, callback=callback)
             row["error"] = 100 * split_error(data, metric)
     except (ValueError, ArithmeticError, MemoryError, np.linalg.LinAlgError) as problem:
         return {**row, "failed": f"{type(problem).__name__}: {problem}"}
     said = [*getattr(metric, "notes_", []), *(str(warning.message) for warning in caught)]
     row |= {"notes": list(dict.fromkeys(said)), **_counts(system, metric, drawn)}
     row["curve"] = _curve(metric)
-    if system.kind == "sgd":
+    if system.name == "as-sgd":
         theory = metric.theory()
         row["bound"] = {
             "updates": theory.update_bound,
             "sharp": theory.sharp_update_bound,
             "contraction": theory.contraction,
         }
+    if pictures and drawn is not None and system.kind == "sgd":
+        row["training"] = training_curve(metric, data.X_train, drawn[0], seed=seed)
     if pictures:
         row["spectrum"] = _significant(np.linalg.svd(metric.components_, compute_uv=False) ** 2)
         row["picture"] = _picture(data, metric)
     return row
+
+
+def _part(data: Split, most: int | None, seed: int) -> Split:
+    """The data with as many training samples, drawn evenly; all of them where that is enough."""
+    n = len(data.y_train)
+    if most is None or n <= most:
+        return data
+    kept = np.sort(np.random.default_rng(seed).permutation(n)[:most])
+    return replace(data, X_train=data.X_train[kept], y_train=data.y_train[kept])
 
 
 def _fitted(

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 RUNS = {"semeion": 10, "tdt30": 10, "connect4": 10}
 """Runs whose mean is reported, as in the paper: ten random splits of these, one of all others."""
 
+STUDY = ("dna", "letter")
+"""Data sets of the parameter study, unless others are asked for."""
+
 QUICK = ("semeion", "dna")
 """Data sets of a first look, one run each; embedded digits where they are not here."""
 
@@ -40,6 +43,8 @@ class Plan:
         Data sets and how many runs each gets.
     systems : list of System
         Columns of the tables.
+    studied : frozenset of str
+        Data sets that the parameter study is run on, once.
     n_triplets : int
         N, 100,000 in the paper.
     missing : dict of str to str
@@ -50,6 +55,7 @@ class Plan:
 
     runs: dict[str, int]
     systems: list[System]
+    studied: frozenset[str]
     n_triplets: int
     missing: dict[str, str]
     files: dict[str, list[list[Any]]]
@@ -61,9 +67,15 @@ class Plan:
             {
                 **systems.paper_settings(self.n_triplets),
                 "k": 3,
-                "largest_batch": systems.LARGEST_BATCH,
+                "most": systems.QUADRATIC,
+                "cited_tol": systems.CITED_TOL,
             }
         )
+
+    def systems_of(self, name: str, run: int) -> list[System]:
+        """What one run of a data set does."""
+        studied = systems.STUDIED.values() if name in self.studied and run == 0 else ()
+        return [*self.systems, *studied]
 
 
 @dataclass(frozen=True)
@@ -84,7 +96,10 @@ def plan(wish: Wish, *, data_dir: str | None = None, download: bool = False, met
     with the reason.
     """
     chosen = systems.choose(wish.methods)
-    names = wish.datasets or (QUICK if wish.quick else list(published.SIZES))
+    studies = systems.PARAMETERS in wish.methods if wish.methods else not wish.quick
+    studied = (wish.datasets if wish.methods and wish.datasets else STUDY) if studies else ()
+    every = list(published.SIZES) if chosen else STUDY
+    names = wish.datasets or (QUICK if wish.quick else every)
     files: dict[str, list[list[Any]]] = {}
     missing: dict[str, str] = {}
     for name in names:
@@ -107,7 +122,7 @@ def plan(wish: Wish, *, data_dir: str | None = None, download: bool = False, met
         )
     usual = {} if wish.quick else RUNS
     counts = {name: wish.runs or usual.get(name, 1) for name in files}
-    return Plan(counts, chosen, wish.n_triplets, missing, files)
+    return Plan(counts, chosen, frozenset(studied), wish.n_triplets, missing, files)
 
 
 def _how_to_get(name: str) -> str:
@@ -150,7 +165,7 @@ def to_do(plan: Plan, rows: Sequence[Row]) -> list[Job]:
         Job(name, run, system)
         for name, count in plan.runs.items()
         for run in range(count)
-        for system in plan.systems
+        for system in plan.systems_of(name, run)
         if (name, system.name, run) not in done
     ]
 
@@ -167,10 +182,11 @@ def run(
             if any(job.system.kind in ("online", "sgd") for job in same):
                 drawn = systems.draw_triplets(data, seed=number, n_triplets=plan.n_triplets)
         for job in same:
-            text = f"{name} {number + 1}/{plan.runs[name]}: {job.system.label}"
+            text = f"{name} {number + 1}/{plan.runs[name]}: {job.system.name}"
             with meter.step(text, weight=job.weight) as advance:
+                pictures = number == 0 and not job.system.parameter
                 result = measure(
-                    job.system, data, drawn, seed=number, callback=advance, pictures=number == 0
+                    job.system, data, drawn, seed=number, callback=advance, pictures=pictures
                 )
             file.append({**_about(job, plan), **result})
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
 from statistics import fmean, stdev
-from typing import Any
+from typing import Any, NamedTuple
 
 from calipers.data.datasets.paper import SETS
 from calipers.paper import published
 from calipers.paper.runs import Row
-from calipers.paper.systems import SYSTEMS
+from calipers.paper.systems import STUDIED, SYSTEMS
 
 ERROR_NEAR = 1.0
 """Points of error up to which ours and the paper's count as near each other."""
@@ -39,6 +39,8 @@ class Cell:
         Why there is no number of ours.
     says_none : bool
         Whether the paper says "N/A".
+    trained_on : int or None
+        Samples that it learned from, where those were not all.
     """
 
     ours: float | None = None
@@ -47,6 +49,7 @@ class Cell:
     std: float | None = None
     why: str = ""
     says_none: bool = False
+    trained_on: int | None = None
 
     @property
     def difference(self) -> float | None:
@@ -91,12 +94,24 @@ class DataSet:
     is_stand_in: bool
 
 
+class StudyRow(NamedTuple):
+    """One run of the parameter study."""
+
+    dataset: str
+    label: str
+    parameter: str
+    value: float
+    updates: float | None
+    error: float
+    seconds: float | None
+
+
 class Summary:
     """The tables of a set of rows that belong together (of one identity)."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self.rows = list(rows)
-        self.methods = list(published.TABULATED_METHODS)
+        self.methods = list(SYSTEMS)
         names = {row["dataset"] for row in self.rows}
         known = [name for name in published.SIZES if name in names]
         self.names = known + sorted(names - set(known))
@@ -147,6 +162,18 @@ class Summary:
             paper=sgd.paper / own.paper if sgd.paper and own.paper else None,
         )
 
+    @cached_property
+    def study(self) -> list[StudyRow]:
+        """The parameter study, parameter by parameter."""
+        found = []
+        for name in self.names:
+            for system in STUDIED.values():
+                for row in self.of(name, system.name)[:1]:
+                    numbers = (row.get("updates"), row["error"], row.get("seconds"))
+                    label = SYSTEMS[system.name.partition(":")[0]].label
+                    found.append(StudyRow(name, label, system.parameter, system.value, *numbers))
+        return found
+
     def _table(self, name: str, paper: published.Rows) -> dict[tuple[str, str], Cell]:
         return {
             (dataset, method): self._cell(dataset, method, name, paper)
@@ -155,14 +182,17 @@ class Summary:
         }
 
     def _cell(self, dataset: str, method: str, name: str, paper: published.Rows) -> Cell:
-        theirs = paper.get(dataset, {}).get(method)
+        theirs = paper.get(dataset, {}).get(SYSTEMS[method].published)
         says_none = theirs is not None and not isfinite(theirs)
         theirs = None if says_none else theirs
         values = [float(row[name]) for row in self.of(dataset, method) if row.get(name) is not None]
         if not values:
             return Cell(paper=theirs, why=self._why(dataset, method), says_none=says_none)
         std = stdev(values) if len(values) > 1 else None
-        return Cell(fmean(values), theirs, len(values), std, says_none=says_none)
+        trained_on = self.first(dataset, method, "trained_on")
+        return Cell(
+            fmean(values), theirs, len(values), std, says_none=says_none, trained_on=trained_on
+        )
 
     def _why(self, dataset: str, method: str) -> str:
         """Why a cell has no result."""

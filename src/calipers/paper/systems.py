@@ -1,4 +1,4 @@
-"""The ten systems of the paper's tables, each as a learner with the paper's settings.
+"""The systems of the paper's tables, each as a learner with the paper's settings.
 
 All learners from triplets get the same triplets, drawn once: those that
 ``TripletSGD.paper(method, random_state=seed).fit`` would draw.
@@ -7,13 +7,12 @@ All learners from triplets get the same triplets, drawn once: those that
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import calipers
 from calipers.data.datasets import DatasetError
-from calipers.paper import published
 
 if TYPE_CHECKING:
     from calipers.arrays import IndexArray
@@ -22,13 +21,30 @@ if TYPE_CHECKING:
 PAPER_TRIPLETS = 100_000
 """N of the paper."""
 
-LARGEST_BATCH = 20_000
-"""Training samples beyond which a batch method, whose every step is over all pairs, is not run."""
+QUADRATIC = {"lmnn": 20_000, "mmc": 2_000, "mcml": 1_000}
+"""Most training samples of methods whose every step is over all pairs; tables mark such cells."""
+
+CITED_TOL = 1e-3
+"""Where MMC and MCML stop, so that all runs take half an hour: 3-NN does not see the rest."""
+
+PARAMETERS = "parameters"
+"""Asks for the parameter study among the methods."""
+
+_SWEPT: tuple[tuple[str, tuple[float, ...], tuple[str, ...]], ...] = (
+    ("radius", (100, 1_000, 10_000), ("mini-sgd", "as-sgd")),
+    ("learning_rate", (0.1, 1, 10), ("mini-sgd", "as-sgd")),
+    ("smoothness", (1, 3, 10), ("mini-sgd", "as-sgd")),
+    ("batch_size", (1, 3, 10, 30, 100), ("mini-sgd", "hr-sgd")),
+    ("norm_draws", (5, 10, 20, 50, 100), ("ha-sgd",)),
+    ("max_importance_weight", (10, 30, 100), ("hr-sgd-sum",)),
+    ("aggressiveness", (0.01, 0.1, 1), ("oasis",)),
+    ("ridge", (1e-10, 1e-5, 1e-3, 1e-2), ("spml",)),
+)
 
 
 @dataclass(frozen=True)
 class System:
-    """One column of the paper's tables.
+    """One column of the paper's tables, or one of them with another value of a parameter.
 
     Attributes
     ----------
@@ -39,35 +55,60 @@ class System:
     kind : {"none", "batch", "online", "sgd"}
         Learns nothing; from all pairs at once; from triplets or pairs, as in earlier
         papers; one of the paper's five.
+    reading_of : str
+        The method whose published numbers it is compared with, if it is a second reading of it.
+    parameter : str
+        What the parameter study sets, if it is a part of that.
+    value : float
+        To which value.
     """
 
     name: str
     label: str
     home: str
     kind: str
+    reading_of: str = ""
+    parameter: str = ""
+    value: float = 0.0
 
     @property
     def is_here(self) -> bool:
         """Whether this version of calipers has it."""
         return self.home in calipers.__all__
 
+    @property
+    def published(self) -> str:
+        """Under which name the paper has its numbers."""
+        return self.reading_of or self.name
+
+    @property
+    def most(self) -> int | None:
+        """Training samples that it learns from at most; None for all."""
+        return QUADRATIC.get(self.name)
+
+    def with_value(self, parameter: str, value: float) -> System:
+        """The same system in the parameter study."""
+        name = f"{self.name}:{parameter}={value:g}"
+        return replace(self, name=name, parameter=parameter, value=value)
+
     def make(self, *, seed: int, n_triplets: int = PAPER_TRIPLETS) -> Any:
         """An unfitted learner with the paper's settings."""
         home = getattr(calipers, self.home)
         if self.kind in ("none", "batch"):
-            return home()
+            return home(tol=CITED_TOL) if self.name in ("mmc", "mcml") else home()
         if self.kind == "online":
-            return home(n_triplets=n_triplets, random_state=seed)
-        return home.paper(self.name, n_triplets=n_triplets, random_state=seed)
-
-    def why_not(self, n_train: int) -> str:
-        """Why it is not run on so many training samples; empty if it is."""
-        if self.kind == "batch" and n_train > LARGEST_BATCH:
-            return (
-                f"{self.label} is a batch method: each of its steps is over all pairs of the "
-                f"{n_train:,} training samples, so it is not run on more than {LARGEST_BATCH:,}"
-            )
-        return ""
+            learner = home(n_triplets=n_triplets, random_state=seed)
+        else:
+            name = self.name.partition(":")[0]
+            learner = home.paper(name, n_triplets=n_triplets, random_state=seed)
+        if self.parameter in learner.get_params():
+            whole = isinstance(learner.get_params()[self.parameter], int)
+            learner.set_params(**{self.parameter: int(self.value) if whole else self.value})
+        elif self.parameter:
+            whole = self.parameter == "norm_draws"
+            changed = {self.parameter: int(self.value) if whole else self.value}
+            learner.set_params(method=replace(learner.method, **changed))
+        return learner
 
 
 SYSTEMS = {
@@ -75,6 +116,8 @@ SYSTEMS = {
     for system in (
         System("euclidean", "Euclidean", "Euclidean", "none"),
         System("lmnn", "LMNN", "LMNN", "batch"),
+        System("mmc", "MMC", "MMC", "batch"),
+        System("mcml", "MCML", "MCML", "batch"),
         System("lego", "LEGO", "LEGO", "online"),
         System("oasis", "OASIS", "OASIS", "online"),
         System("spml", "SPML", "SPML", "online"),
@@ -82,14 +125,31 @@ SYSTEMS = {
         System("mini-sgd", "Mini-SGD", "TripletSGD", "sgd"),
         System("as-sgd", "AS-SGD", "TripletSGD", "sgd"),
         System("hr-sgd", "HR-SGD", "TripletSGD", "sgd"),
+        System("hr-sgd-sum", "HR-SGD, sum", "TripletSGD", "sgd", "hr-sgd"),
         System("ha-sgd", "HA-SGD", "TripletSGD", "sgd"),
+        System("ha-sgd-batch", "HA-SGD, batches", "TripletSGD", "sgd", "ha-sgd"),
     )
 }
-"""By name, in the order of the tables' columns."""
+"""By name, in the order of the tables' columns.
+
+MMC and MCML are cited by the paper and not in its tables; the last of HR-SGD and HA-SGD are second
+readings (:data:`calipers.recipes.READINGS`).
+"""
+
+STUDIED = {
+    system.name: system
+    for parameter, values, methods in _SWEPT
+    for method in methods
+    for value in values
+    for system in [SYSTEMS[method].with_value(parameter, value)]
+}
+"""The parameter study: what R, eta, L and b do, and the numbers that the paper leaves open."""
 
 
 def choose(names: Sequence[str] | None = None) -> list[System]:
     """Return the systems asked for, in the tables' order; by default all that are here.
+
+    The parameter study is none of them.
 
     Examples
     --------
@@ -97,9 +157,11 @@ def choose(names: Sequence[str] | None = None) -> list[System]:
     ['Euclidean', 'HR-SGD']
     """
     for name in names or ():
+        if name == PARAMETERS:
+            continue
         if name not in SYSTEMS:
             raise DatasetError(
-                f"Unknown method {name!r}: choose among {', '.join(published.TABULATED_METHODS)}."
+                f"Unknown method {name!r}: choose among {', '.join(SYSTEMS)}, {PARAMETERS}."
             )
         if not SYSTEMS[name].is_here:
             raise DatasetError(f"This version of calipers has no {SYSTEMS[name].label}.")

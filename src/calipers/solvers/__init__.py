@@ -9,6 +9,7 @@ logdet       pairs that move a positive definite matrix (LEGO, ITML)
 bilinear     passive-aggressive steps on a bilinear similarity (OASIS)
 factored     a factor of low rank, learned by NCA's loss in mini-batches
 large_margin LMNN's objective, exact at every L
-lbfgs        L-BFGS steps on that objective
+lbfgs        L-BFGS steps on an objective of all samples
+all_pairs    MMC's and MCML's objectives, for the same steps
 ============ ==================================================================
 """

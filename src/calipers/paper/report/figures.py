@@ -22,6 +22,8 @@ PICTURE_FORMATS = ("png", "svg")
 METHOD_COLORS = (
     "#6b7280",
     "#8c510a",
+    "#a0a000",
+    "#3d7a8c",
     "#b3589a",
     "#c0392b",
     "#7a6a00",
@@ -29,9 +31,11 @@ METHOD_COLORS = (
     "#0072b2",
     "#008060",
     "#d55e00",
+    "#e6a04d",
     "#5b2fa0",
+    "#9d86cc",
 )
-"""One for each system, as in the page by day (``--m0`` to ``--m9`` of page.css)."""
+"""One for each system, as in the page by day (``--m0`` to ``--m13`` of page.css)."""
 
 _BOUND_LABELS = {"updates": ("Theorem 2", "s"), "sharp": ("bound by slopes", "D")}
 
@@ -44,10 +48,12 @@ def draw(summary: Summary, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     figures = {
         "error-time": _error_against_time(summary, names),
-        "convergence": _curves(summary, names, "loss"),
+        "figure-1": _curves(summary, names, "loss", of="training"),
+        "online-loss": _curves(summary, names, "loss"),
         "updates-so-far": _curves(summary, names, "updates"),
         "spectrum": _spectra(summary, names),
         "theorem-2": _theorem(summary, names),
+        "parameters": _study(summary),
         **{f"before-after-{_file_name(name)}": _clouds(summary, name) for name in names},
     }
     written = []
@@ -65,7 +71,7 @@ def style(method: str) -> dict[str, Any]:
     number = list(SYSTEMS).index(method)
     return {
         "color": METHOD_COLORS[number],
-        "marker": MARKERS[number],
+        "marker": MARKERS[number % len(MARKERS)],
         "label": SYSTEMS[method].label,
     }
 
@@ -133,19 +139,40 @@ def _in_powers(panel: Axes) -> None:
     panel.xaxis.set_minor_formatter(NullFormatter())
 
 
-def _curves(summary: Summary, names: list[str], part: str) -> Figure:
+def _curves(summary: Summary, names: list[str], part: str, *, of: str = "curve") -> Figure:
     figure, panels = _panels(names)
     for panel, name in zip(panels, names, strict=False):
         for method, system in SYSTEMS.items():
-            curve = summary.first(name, method, "curve")
+            curve = summary.first(name, method, of)
             alike = part != "loss" or system.kind == "sgd"  # losses of others are other things
             if curve and alike:
                 values = np.array(curve[part], dtype=float)
                 panel.plot(curve["triplets"], values, markevery=0.15, **style(method))
         panel.set_xlabel("triplets seen")
-        panel.set_ylabel(part)
+        panel.set_ylabel("training error" if of == "training" else part)
         if part == "updates":
             panel.set_yscale("symlog")
+    _share_legend(figure, panels)
+    return figure
+
+
+def _study(summary: Summary) -> Figure | None:
+    """Errors of the parameter study, a panel for each data set and parameter."""
+    sweeps = list(dict.fromkeys((row.dataset, row.parameter) for row in summary.study))
+    if not sweeps:
+        return None
+    figure, panels = _panels([f"{dataset}: {parameter}" for dataset, parameter in sweeps])
+    looks = {system.label: style(name) for name, system in SYSTEMS.items()}
+    for panel, sweep in zip(panels, sweeps, strict=False):
+        lines: dict[str, list[tuple[float, float]]] = {}
+        for row in summary.study:
+            if (row.dataset, row.parameter) == sweep:
+                lines.setdefault(row.label, []).append((row.value, row.error))
+        for label, points in lines.items():
+            panel.plot(*zip(*points, strict=True), **looks[label])
+        panel.set_xscale("log")
+        panel.set_xlabel(sweep[1])
+        panel.set_ylabel("error of 3-NN, %")
     _share_legend(figure, panels)
     return figure
 

@@ -56,10 +56,10 @@
     const names = bounded.map((data) => data.name).reverse();
     const row = (data) => names.indexOf(data.name);
     const kinds = [
-      ["AS-SGD, ours", "m7", 7, false, (data) => data.results["as-sgd"].updates],
-      ["AS-SGD, the paper’s", "m7", 7, true, (data) => data.results["as-sgd"].paperUpdates],
-      ["bound by slopes", "m6", 3, false, (data) => data.bound.sharp],
-      ["Theorem 2’s bound", "m8", 1, false, (data) => data.bound.updates],
+      ["AS-SGD, ours", "m9", 9, false, (data) => data.results["as-sgd"].updates],
+      ["AS-SGD, the paper’s", "m9", 9, true, (data) => data.results["as-sgd"].paperUpdates],
+      ["bound by slopes", "m8", 3, false, (data) => data.bound.sharp],
+      ["Theorem 2’s bound", "m10", 1, false, (data) => data.bound.updates],
       ["triplets", "m0", 5, false, (data) => (data.curves["as-sgd"] || { triplets: [] }).triplets.at(-1)],
     ];
     const series = kinds.map(([label, tone, shape, hollow, value]) => ({ label, tone, shape, hollow,
@@ -72,10 +72,10 @@
     keys(legend, series, () => [chart]);
   }
 
-  function curveSpec(data, part, label) {
+  function curveSpec(data, part, label, curves) {
     const series = [];
     for (const method of methods) {
-      const curve = data.curves[method.name];
+      const curve = curves[method.name];
       if (!curve || (part === "loss" && method.kind !== "sgd")) continue;
       series.push({ ...styleOf(method), line: true, points: curve[part].map((value, k) => [
         curve.triplets[k], value, `${method.label}\nafter ${shown(curve.triplets[k])} triplets\n${
@@ -83,6 +83,25 @@
     }
     return { title: data.name, label: `${label} on ${data.name}`, canLog: true, series,
       x: { label: "triplets seen" }, y: { label, log: part === "updates" } };
+  }
+
+  function study() {
+    for (const sweep of payload.study) {
+      const lines = (part, label) => sweep.methods.map(({ name, values }) => {
+        const style = styleOf(methods.find((method) => method.name === name));
+        return { ...style, line: true, points: values.map((row) => [row.value, row[part],
+          `${style.label}\n${sweep.parameter} = ${row.value}\n${label}: ${shown(row[part])}`]) };
+      });
+      for (const [part, label] of [["error", "error of 3-NN, %"], ["updates", "updates"]]) {
+        const series = lines(part, label);
+        const spec = { title: `${sweep.dataset}: ${sweep.parameter}`, height: 240,
+          label: `${label} on ${sweep.dataset} by ${sweep.parameter}`, series,
+          x: { label: sweep.parameter, log: true }, y: { label, log: part === "updates" } };
+        const host = html("figure", byId("study-charts"), { class: "chart" });
+        const chart = new Chart(host, spec);
+        keys(html("div", host, { class: "keys" }), series, () => [chart]);
+      }
+    }
   }
 
   function spectrumSpec(data) {
@@ -128,8 +147,9 @@
       current = data;
       for (const button of byId("pick-data").children)
         button.setAttribute("aria-pressed", String(button.textContent === data.name));
-      put("loss-chart", curveSpec(data, "loss", "loss"));
-      put("updates-chart", curveSpec(data, "updates", "updates"));
+      put("training-chart", curveSpec(data, "loss", "training error", data.training));
+      put("loss-chart", curveSpec(data, "loss", "loss", data.curves));
+      put("updates-chart", curveSpec(data, "updates", "updates", data.curves));
       put("spectrum-chart", spectrumSpec(data));
       if (!data.picture) return;
       const old = select.value;
@@ -152,6 +172,7 @@
   if (datasets.length) {
     glance();
     theorem();
+    study();
     closer();
   }
   document.documentElement.dataset.drawn = "yes";

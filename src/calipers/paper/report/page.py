@@ -37,13 +37,15 @@ def page(summary: Summary) -> str:
         "legend": _legend(f"at most {ERROR_NEAR:g} point apart"),
         "legend_updates": _legend(f"at most {UPDATES_NEAR:g} % apart"),
         "errors": _comparison(summary, summary.errors, words.error, words.error_gap),
-        "seconds": _comparison(summary, summary.seconds, words.seconds, words.time_gap)
+        "seconds": _comparison(summary, summary.seconds, words.seconds, words.no_gap)
         + _mining(summary),
         "speedups": _speed_ups(summary),
         "updates": _comparison(summary, summary.updates, words.count, words.update_gap),
         "times": escape(remarks.TIMES),
         "skipped": escape(remarks.SKIPPED),
         "bounds": _bounds(summary),
+        "study": _study(summary),
+        "rates": escape(remarks.rates(summary)),
         "data": _data(summary),
         "farthest": _titled("Farthest from the paper", remarks.farthest(summary)),
         "differs": _list(remarks.unmatched(summary)),
@@ -74,7 +76,7 @@ def _footer(summary: Summary) -> str:
 def _tiles(summary: Summary) -> str:
     """The few numbers that a hurried reader takes home."""
     own = [data.name for data in summary.datasets if data.ours and not data.is_stand_in]
-    five = [name for name, system in SYSTEMS.items() if system.kind == "sgd"]
+    five = [name for name, s in SYSTEMS.items() if s.kind == "sgd" and not s.reading_of]
     errors = [summary.errors[name, method].difference for name in own for method in five]
     updates = [summary.updates[name, "as-sgd"].per_cent for name in own]
     ran = sum(1 for row in summary.rows if "error" in row)
@@ -88,16 +90,11 @@ def _tiles(summary: Summary) -> str:
         tiles.append(
             (f"{median(known):.1f} %", "median distance of AS-SGD's updates from the paper's")
         )
-    times = [summary.seconds[name, "sgd"] for name in own]
-    ratios = [cell.paper / cell.ours for cell in times if cell.ours and cell.paper]
-    if ratios:
-        text = "less time for SGD than the paper reports, median"
-        tiles.append((f"{words.factor(median(ratios))} times", text))
     cells = [summary.speed_up(name, "hr-sgd") for name in summary.names]
     pairs = [(c.ours, c.paper) for c in cells if c.ours is not None and c.paper is not None]
     if pairs:
         ours, paper = (median(side) for side in zip(*pairs, strict=True))
-        text = f"HR-SGD faster than SGD, median (paper: {words.factor(paper)})"
+        text = f"HR-SGD faster than SGD on this machine, median (on the paper's: {words.factor(paper)})"
         tiles.append((f"{words.factor(ours)} times", text))
     return "".join(
         f'<div class="tile"><b>{escape(value)}</b><span>{escape(text)}</span></div>'
@@ -167,7 +164,7 @@ def _cell(
         kinds.append("best")
     title = f' title="{std}{runs}"' if cell.runs else ""
     return (
-        f'<td class="{" ".join(kinds)}"{title}><b>{escape(show(cell.ours))}</b>'
+        f'<td class="{" ".join(kinds)}"{title}><b>{escape(show(cell.ours) + words.mark(cell))}</b>'
         f'<span class="pack">{paper}{mark}</span></td>'
     )
 
@@ -260,6 +257,18 @@ def _bounds(summary: Summary) -> str:
         '<p class="legend">The bound on updates holds in any case; the bounds on the loss only '
         "where 3 η L A² &lt; 1, which the paper's own settings hardly ever meet.</p>"
     )
+
+
+def _study(summary: Summary) -> str:
+    titles = ("method", "parameter", "updates", "error, %", "seconds")
+    head = "<tr><th></th>" + "".join(f'<th scope="col">{title}</th>' for title in titles) + "</tr>"
+    body = [
+        f'<th scope="row">{escape(row.dataset)}</th><td>{escape(row.label)}</td>'
+        f"<td>{row.parameter} = {row.value:g}</td><td>{words.count(row.updates)}</td>"
+        f"<td>{words.error(row.error)}</td><td>{words.seconds(row.seconds)}</td>"
+        for row in summary.study
+    ]
+    return _table(head, body) if body else "<p>Not run: calipers paper --methods parameters.</p>"
 
 
 def _data(summary: Summary) -> str:

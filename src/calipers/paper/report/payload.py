@@ -20,6 +20,7 @@ def payload(summary: Summary) -> dict[str, Any]:
             {"name": method, "label": SYSTEMS[method].label, "kind": SYSTEMS[method].kind}
             for method in summary.methods
         ],
+        "study": _sweeps(summary),
         "datasets": [_dataset(summary, data.name) for data in summary.datasets if data.ours],
     }
 
@@ -46,6 +47,7 @@ def _dataset(summary: Summary, name: str) -> dict[str, Any]:
         "name": name,
         "results": {method: _result(summary, name, method) for method in ran},
         "curves": _parts(summary, name, ran, "curve"),
+        "training": _parts(summary, name, ran, "training"),
         "spectra": {
             method: _thinned(values)
             for method, values in _parts(summary, name, ran, "spectrum").items()
@@ -58,6 +60,24 @@ def _dataset(summary: Summary, name: str) -> dict[str, Any]:
             "after": {method: found["after"] for method, found in pictures.items() if found},
         },
     }
+
+
+def _sweeps(summary: Summary) -> list[dict[str, Any]]:
+    """The parameter study: a picture for each data set and parameter, a line for each method."""
+    names = {system.label: name for name, system in SYSTEMS.items()}
+    sweeps: dict[tuple[str, str], dict[str, list[dict[str, float | None]]]] = {}
+    for row in summary.study:
+        lines = sweeps.setdefault((row.dataset, row.parameter), {})
+        point = {"value": row.value, "error": row.error, "updates": row.updates}
+        lines.setdefault(names[row.label], []).append(point)
+    return [
+        {
+            "dataset": dataset,
+            "parameter": parameter,
+            "methods": [{"name": name, "values": values} for name, values in lines.items()],
+        }
+        for (dataset, parameter), lines in sweeps.items()
+    ]
 
 
 def _parts(summary: Summary, name: str, methods: list[str], part: str) -> dict[str, Any]:

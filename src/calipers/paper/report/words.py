@@ -49,11 +49,19 @@ def update_gap(cell: Cell) -> tuple[Verdict, str] | None:
     return judged(per_cent, UPDATES_NEAR), f"{per_cent:+d} %" if per_cent else "0 %"
 
 
-def time_gap(cell: Cell) -> tuple[Verdict, str] | None:
-    """How many times less time than the paper's."""
-    if not cell.ours or not cell.paper:
-        return None
-    return Verdict("÷", "faster"), factor(cell.paper / cell.ours)
+def no_gap(cell: Cell) -> None:
+    """None: seconds of two machines are not compared."""
+
+
+def mark(cell: Cell) -> str:
+    """A mark for what was not learned from all training samples.
+
+    Examples
+    --------
+    >>> mark(Cell(1.0, trained_on=2_000))
+    ' †2,000'
+    """
+    return f" †{cell.trained_on:,}" if cell.trained_on else ""
 
 
 def paper(cell: Cell, show: Callable[[float | None], str]) -> str:

@@ -1,0 +1,165 @@
+"""Objectives of all pairs of samples as functions of L: MMC's and MCML's."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from calipers.arrays import FloatArray
+from calipers.solvers.lbfgs import DescentSolver
+from calipers.solvers.soft_neighbors import AllAnchors, squared_distances
+
+
+class Value(NamedTuple):
+    """An objective at L, its gradient, and the number of samples or pairs."""
+
+    L: FloatArray
+    objective: float
+    slope: FloatArray
+    n_active: int
+
+
+class Objective(Protocol):
+    """What `AllPairsSolver` minimises."""
+
+    def at(self, L: FloatArray) -> Value:
+        """The objective at L."""
+
+    def gradient(self, value: Value) -> FloatArray:
+        """Its gradient there."""
+
+
+def divergences(
+    squared: FloatArray, anchors: npt.NDArray[Any], references: npt.NDArray[Any]
+) -> tuple[FloatArray, float]:
+    """``KL(p0 || p)``, with p0 the same for all others of the anchor's class: MCML.
+
+    Anchors without a positive are left out.
+    """
+    others = np.isfinite(squared)
+    is_same = (anchors[:, None] == references) & others
+    n_same = is_same.sum(axis=1)
+    wanted = is_same / np.maximum(n_same, 1)[:, None]
+    nearest = squared.min(axis=1)
+    shares = np.exp(nearest[:, None] - squared)
+    total = shares.sum(axis=1)
+    weights = wanted - shares / total[:, None]
+    mean = np.sum(wanted * np.where(others, squared, 0.0), axis=1)
+    lost = mean - nearest + np.log(total) - np.log(np.maximum(n_same, 1))
+    has_same = n_same > 0
+    return np.where(has_same[:, None], weights, 0.0), float(lost[has_same].sum())
+
+
+def separations(
+    squared: FloatArray, anchors: npt.NDArray[Any], references: npt.NDArray[Any]
+) -> tuple[FloatArray, float]:
+    """Distances to samples of other classes; not a loss, since they should grow."""
+    is_apart = (anchors[:, None] != references) & (squared > 0.0)
+    distances = np.sqrt(np.where(is_apart, squared, 0.0))
+    return 0.5 / np.where(is_apart, distances, np.inf), float(distances.sum())
+
+
+class Collapse:
+    """MCML: the mean divergence of soft neighbours from the samples of the own class."""
+
+    def __init__(self, X: FloatArray, labels: npt.NDArray[Any]) -> None:
+        self._all = AllAnchors(divergences, X, labels)
+
+    def at(self, L: FloatArray) -> Value:
+        """The objective at L."""
+        n, found = len(self._all.X), self._all.at(L)
+        return Value(L, max(0.0, found.objective / n), found.slope / n, n)
+
+    def gradient(self, value: Value) -> FloatArray:
+        """Return the gradient at a value."""
+        return value.slope
+
+
+class Separation:
+    r"""MMC: :math:`\|L\|_F` over the mean distance of dissimilar pairs, whatever the scale of L.
+
+    In coordinates in which similar pairs have the mean outer product I, :math:`\|L\|_F^2` is their
+    mean squared distance.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Samples with ``labels``, or the differences of dissimilar pairs.
+    labels : array of shape (n,), optional
+        Classes of the samples.
+    diagonal : bool
+        Whether L stays diagonal.
+    """
+
+    def __init__(
+        self, X: FloatArray, labels: npt.NDArray[Any] | None = None, *, diagonal: bool
+    ) -> None:
+        self.X = X
+        self.diagonal = diagonal
+        self._all = None if labels is None else AllAnchors(separations, X, labels)
+        sizes = np.bincount(labels) if labels is not None else np.ones(0)
+        self.n_pairs = len(X) if labels is None else len(X) ** 2 - int(sizes @ sizes)
+
+    def at(self, L: FloatArray) -> Value:
+        """The objective at L."""
+        if self._all is not None:
+            found = self._all.at(L)
+            total, slope = found.objective, found.slope
+        else:
+            images = self.X @ L.T
+            distances = np.sqrt(np.sum(images**2, axis=1))
+            total = float(distances.sum())
+            apart = np.where(distances > 0.0, distances, np.inf)
+            slope = (images / apart[:, None]).T @ self.X
+        if not total > 0.0:
+            return Value(L, np.inf, np.zeros_like(L), self.n_pairs)
+        mean, norm = total / self.n_pairs, float(np.linalg.norm(L))
+        of_ratio = L / (norm * mean) - (norm / mean**2 / self.n_pairs) * slope
+        if self.diagonal:
+            of_ratio = np.diag(np.diag(of_ratio))
+        return Value(L, norm / mean, of_ratio, self.n_pairs)
+
+    def gradient(self, value: Value) -> FloatArray:
+        """Return the gradient at a value."""
+        return value.slope
+
+
+def of_typical_width(X: FloatArray) -> FloatArray:
+    """The multiple of I under which samples are 2 apart, in the median of some."""
+    some = X[:: -(-len(X) // 500)]
+    squared = squared_distances(some, some)
+    apart = squared[squared > 0.0]
+    return np.eye(X.shape[1]) * (2.0 / np.sqrt(np.median(apart)) if len(apart) else 1.0)
+
+
+class AllPairsSolver(DescentSolver):
+    """L-BFGS on an objective of ``X @ T.T``, for samples X.
+
+    Parameters
+    ----------
+    problem : Objective
+        Collapse or Separation.
+    init : array of shape (d, d)
+        First L.
+    T : array of shape (d, d)
+        Coordinates.
+    tol : float
+        See `DescentSolver`.
+    unit_norm : bool
+        Whether the metric is that of L / ||L||, since the objective does not depend on its size.
+    """
+
+    def __init__(
+        self, problem: Objective, init: FloatArray, T: FloatArray, *, tol: float, unit_norm: bool
+    ) -> None:
+        super().__init__(problem, problem.at(init), tol=tol)
+        self.T, self.unit_norm = T, unit_norm
+
+    @property
+    def metric(self) -> FloatArray:
+        """The current M."""
+        L = self.value.L / (np.linalg.norm(self.value.L) if self.unit_norm else 1.0)
+        whole = L @ self.T
+        return np.asarray(whole.T @ whole)
