@@ -58,6 +58,7 @@ def row(dataset: str, method: str, run: int = 0, **parts: Any) -> dict[str, Any]
         "projections": 20 if learned else None,
         "notes": [],
         "curve": curve if learned and method != "lmnn" else None,
+        "training": {key: curve[key] for key in ("triplets", "loss")} if learned else None,
         "spectrum": [4.0, 2.0, 1.0, 0.0],
         "picture": picture,
     }

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from calipers.estimators import LFDA as LFDA
     from calipers.estimators import LMNN as LMNN
     from calipers.estimators import MCML as MCML
-    from calipers.estimators import MMC as MMC
     from calipers.estimators import MLKR as MLKR
+    from calipers.estimators import MMC as MMC
     from calipers.estimators import NCA as NCA
     from calipers.estimators import OASIS as OASIS
     from calipers.estimators import RCA as RCA
@@ -94,8 +94,8 @@ __all__ = [
     "LFDA",
     "LMNN",
     "MCML",
-    "MMC",
     "MLKR",
+    "MMC",
     "NCA",
     "OASIS",
     "RCA",

@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil, inf, log, log2, sqrt
 
+from calipers.sampling import EveryBatch
 from calipers.solvers.sgd import SGDSolver
 
 
@@ -60,6 +61,7 @@ class Theory:
         """What they say about a solver's run."""
         settings = solver.settings
         return cls(
+            theorem=1 if isinstance(settings.policy, EveryBatch) else 2,
             n_triplets=solver.n_iterations * settings.batch_size,
             batch_size=settings.batch_size,
             n_updates=solver.n_updates,

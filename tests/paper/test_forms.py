@@ -15,6 +15,7 @@ from calipers.paper.report.markdown import markdown
 from calipers.paper.report.page import page
 from calipers.paper.runs import ROWS, RunFile, latest
 from calipers.paper.summary import Summary
+from calipers.paper.systems import SYSTEMS
 from paper_rows import row, some
 
 ODD: list[Any] = [
@@ -51,8 +52,11 @@ def test_rows_as_they_are_written_pass(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("part", "value", "told"),
     [
-        ("method", "sdg", "one of euclidean, lmnn, lego, oasis, spml, sgd, mini-sgd, as-sgd, hr-sgd"
-         ", ha-sgd, *, got 'sdg'"),
+        ("method", "sdg", f"one of {', '.join(SYSTEMS)}, *, or one of the parameter study, got "
+         "'sdg'"),
+        ("training", {"triplets": [1], "loss": []}, "an object with lists triplets and loss, or "
+         "null, got {'triplets': [1], 'loss': []}"),
+        ("trained_on", "all", "a count, or null, got 'all'"),
         ("error", "6 %", "a number up to 1e+15, or null, got '6 %'"),
         ("curve", {"triplets": [1]}, "an object with lists triplets, loss and updates of one length"
          ", or null, got {'triplets': [1]}"),

@@ -118,7 +118,7 @@ def browse(text: str, folder: Path, script: str, *flags: str) -> dict[str, Any]:
 
 def test_pictures_are_drawn_and_answer(tmp_path: Path) -> None:
     out = browse(page(Summary(some())), tmp_path, USE)
-    assert len(out["svgs"]) == 2 + 1 + 3 + 2  # two at a glance, Theorem 2, three curves, two clouds
+    assert len(out["svgs"]) == 2 + 1 + 4 + 2  # two at a glance, Theorem 2, four curves, two clouds
     assert all(count > 0 for count in out["svgs"])
     assert out["tip"][0] is False
     assert re.match(r"SGD\nafter \d+ triplets\nloss: ", out["tip"][1])

@@ -33,8 +33,8 @@ from calipers.estimators.lego import LEGO
 from calipers.estimators.lfda import LFDA
 from calipers.estimators.lmnn import LMNN
 from calipers.estimators.mcml import MCML
-from calipers.estimators.mmc import MMC
 from calipers.estimators.mlkr import MLKR
+from calipers.estimators.mmc import MMC
 from calipers.estimators.nca import NCA
 from calipers.estimators.oasis import OASIS
 from calipers.estimators.rca import RCA
@@ -51,8 +51,8 @@ __all__ = [
     "LFDA",
     "LMNN",
     "MCML",
-    "MMC",
     "MLKR",
+    "MMC",
     "NCA",
     "OASIS",
     "RCA",

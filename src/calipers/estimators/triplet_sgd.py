@@ -268,8 +268,7 @@ class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, M
                 "The paper has no theorem for this recipe: Theorem 1 is about SGD and Mini-SGD, "
                 "Theorem 2 about AS-SGD, both with the mean over a batch and of the iterates."
             )
-        theorem = 1 if recipe.sampling == "every" else 2
-        return replace(self._theory, theorem=theorem, delta=delta)
+        return replace(self._theory, delta=delta)
 
     def _check(self, given: Given) -> Recipe:
         """Raise for settings that make no sense together or for these samples."""

@@ -68,7 +68,7 @@ class Plan:
                 **systems.paper_settings(self.n_triplets),
                 "k": 3,
                 "most": systems.QUADRATIC,
-                "cited_tol": systems.CITED_TOL,
+                "cited": systems.CITED,
             }
         )
 

@@ -6,34 +6,36 @@ from calipers.paper.summary import ERROR_NEAR, Cell, Summary
 from calipers.paper.systems import SYSTEMS
 
 OPEN = {
-    "ha-sgd": "The paper does not say how HA-SGD finds W, the largest norm of a gradient. HA-SGD here "
-    "takes the largest of ten single triplets at the first metric; the second column takes that of a "
-    "hundred batches, as the words have it. The number of updates depends on W. Ten was chosen since it "
-    "comes nearest to the published counts, that is, on the numbers it is compared with; no rule gives "
-    "them on all data sets.",
-    "hr-sgd": "HR-SGD's step is the mean over its batch, as the paper's formula says; the second column "
-    "takes the sum and divides it by the slope of one triplet only as far as 1/30. The published counts "
-    "are those of the sum, which was chosen on them. Without a bound a single step may go astray, so "
-    "that errors of the literal reading scatter more than those of other methods.",
-    "lego": "The distances from which LEGO takes pairs to be far, and up to which near, are not in "
-    "the paper; ours are the 95th and the 5th percentile of the distances of random pairs. Smallest "
-    "and largest distances, percentiles of the near and of the far pairs themselves, histogram bins as "
-    "in the code of ITML's authors, and updates at every pair were tried: each comes near on some data "
-    "sets and is wrong on others, so that updates and errors of LEGO are not those of the paper.",
-    "oasis": "OASIS learns a similarity, and the paper says neither its constant nor how k-NN used "
-    "it; ours takes C = 0.1, its authors' default, and the positive semi-definite matrix nearest to the "
-    "similarity. k-NN by the similarity itself errs far more wherever samples are not of one length, a "
-    "symmetric or a projected matrix at every update gives many times the updates, and the parameter "
-    "study shows other values of C: none gives the published counts of isolet and letter and those of "
-    "the others together.",
+    "ha-sgd": "The paper does not say how HA-SGD finds W, the largest norm of a gradient. HA-SGD "
+    "here takes the largest of ten single triplets at the first metric; the second column takes "
+    "that of a hundred batches, as the words have it. The number of updates depends on W. Ten was "
+    "chosen since it comes nearest to the published counts, that is, on the numbers it is "
+    "compared with; no rule gives them on all data sets.",
+    "hr-sgd": "HR-SGD's step is the mean over its batch, as the paper's formula says; the second "
+    "column takes the sum and divides it by the slope of one triplet only as far as 1/30. The "
+    "published counts are those of the sum, which was chosen on them. Without a bound a single "
+    "step may go astray, so that errors of the literal reading scatter more than those of other "
+    "methods.",
+    "lego": "The distances from which LEGO takes pairs to be far, and up to which near, are not "
+    "in the paper; ours are the 95th and the 5th percentile of the distances of random pairs. "
+    "Smallest and largest distances, percentiles of the near and of the far pairs themselves, "
+    "histogram bins as in the code of ITML's authors, and updates at every pair were tried: each "
+    "comes near on some data sets and is wrong on others, so that updates and errors of LEGO are "
+    "not those of the paper.",
+    "oasis": "OASIS learns a similarity, and the paper says neither its constant nor how k-NN "
+    "used it; ours takes C = 0.1, its authors' default, and the positive semi-definite matrix "
+    "nearest to the similarity. k-NN by the similarity itself errs far more wherever samples are "
+    "not of one length, a symmetric or a projected matrix at every update gives many times the "
+    "updates, and the parameter study shows other values of C: none gives the published counts of "
+    "isolet and letter and those of the others together.",
     "spml": "The paper changed SPML's code and gives none of its constants; ours are its authors' "
     "defaults. The parameter study shows that a larger ridge errs less on letter: the published "
     "errors lie between.",
     "lmnn": "The paper ran the LMNN of its authors with their defaults and stopping rule; ours "
-    "minimises the same objective, with three targets, until it hardly falls any more, and ends lower. "
-    "On semeion that errs less than the published run.",
-    "mmc": "MMC and MCML are cited by the paper and not in its tables. Their steps are over all pairs, "
-    "so they learn from some samples only where there are many; such cells are marked.",
+    "minimises the same objective, with three targets, until it hardly falls any more, and ends "
+    "lower. On semeion that errs less than the published run.",
+    "mmc": "MMC and MCML are cited by the paper and not in its tables. Their steps are over all "
+    "pairs, so they learn from some samples only where there are many; such cells are marked.",
 }
 """By method, what the paper does not tell and what was done instead."""
 
@@ -60,9 +62,10 @@ SKIPPED = (
 
 TIES = (
     "letter has a few distinct values in every feature, so that many of its samples have several "
-    "nearest neighbours, at distances that differ by rounding only (3e-16). Which of them a search finds "
-    "first depends on how it sums; ours takes the lowest index among distances that are equal as "
-    "computed, and on letter not the same one everywhere as a search that subtracts first."
+    "nearest neighbours, at distances that differ by rounding only (3e-16). Which of them a "
+    "search finds first depends on how it sums; ours takes the lowest index among distances that "
+    "are equal as computed, and on letter not the same one everywhere as a search that subtracts "
+    "first."
 )
 
 
@@ -72,9 +75,10 @@ def rates(summary: Summary) -> str:
     if not n:
         return ""
     return (
-        f"Remark 1: where the best loss is small, Theorem 1 is of the order b / N = {b / n:.2g} for "
-        f"Mini-SGD with N = {n:,} and b = {b}; the general bound of Cotter et al. (2011) is of the order "
-        f"1 / sqrt(N) + b^2 / N^2 = {n**-0.5 + (b / n) ** 2:.2g}. Constants are left out of both."
+        f"Remark 1: where the best loss is small, Theorem 1 is of the order b / N = {b / n:.2g} "
+        f"for Mini-SGD with N = {n:,} and b = {b}; the general bound of Cotter et al. (2011) is of "
+        f"the order 1 / sqrt(N) + b^2 / N^2 = {n**-0.5 + (b / n) ** 2:.2g}. Constants "
+        "are left out of both."
     )
 
 
@@ -98,7 +102,8 @@ def protocol(summary: Summary) -> list[str]:
         sentences.append(
             f"Rows were written from {when[0][:16]} to {when[-1][:16]} UTC by calipers "
             f"{versions.get('calipers', '')} with Python {versions.get('python', '')} and NumPy "
-            f"{versions.get('numpy', '')}, on {machine.get('cores', '')} cores of {machine.get('cpu', '')}."
+            f"{versions.get('numpy', '')}, on {machine.get('cores', '')} cores of "
+            f"{machine.get('cpu', '')}."
         )
     sentences.append(rates(summary))
     if n_triplets != 100_000:

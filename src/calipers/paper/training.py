@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ def training_curve(learner: Any, X: FloatArray, triplets: IndexArray, *, seed: i
 
     ends = (len(triplets) // b * np.linspace(0.0, 1.0, CURVE_POINTS + 1) ** 2).astype(int)
     seen, losses = [0], [error()]
-    for first, last in zip(ends, ends[1:], strict=False):
+    for first, last in pairwise(ends):
         if last > first:
             solver.advance(X, triplets[first * b : last * b])
             seen.append(int(last) * b)

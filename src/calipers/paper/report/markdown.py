@@ -20,8 +20,8 @@ def markdown(summary: Summary) -> str:
         "# The paper's experiments, ours beside the paper's",
         "Qian, Jin, Yi, Zhang and Zhu (2013), *Efficient Distance Metric Learning by Adaptive "
         "Sampling and Mini-Batch Stochastic Gradient Descent*. Each cell: ours (paper; "
-        "difference). ≈ near, ▼ ours is lower, ▲ ours is higher, † learned from so many samples only, * a "
-        "stand-in for the paper's data.",
+        "difference). ≈ near, ▼ ours is lower, ▲ ours is higher, † learned from so many samples "
+        "only, * a stand-in for the paper's data.",
         "## Table 4: error of 3-NN, per cent",
         _comparison(summary, summary.errors, words.error, words.error_gap),
         "## Table 5: seconds, without making triplets",

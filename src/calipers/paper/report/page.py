@@ -94,7 +94,7 @@ def _tiles(summary: Summary) -> str:
     pairs = [(c.ours, c.paper) for c in cells if c.ours is not None and c.paper is not None]
     if pairs:
         ours, paper = (median(side) for side in zip(*pairs, strict=True))
-        text = f"HR-SGD faster than SGD on this machine, median (on the paper's: {words.factor(paper)})"
+        text = f"HR-SGD faster than SGD here, median (on the paper's machine {words.factor(paper)})"
         tiles.append((f"{words.factor(ours)} times", text))
     return "".join(
         f'<div class="tile"><b>{escape(value)}</b><span>{escape(text)}</span></div>'
