@@ -9,7 +9,7 @@ from benchmarks.learners.fitted import Fitted
 from benchmarks.solvers.lmnn_metric_learn import shim
 
 shim()
-import metric_learn  # type: ignore[import-not-found]  # noqa: E402
+import metric_learn  # type: ignore[import-not-found, import-untyped, unused-ignore]  # noqa: E402
 
 
 def fit(X: Any, y: Any, *, seed: int, cap: float, learner: str) -> Fitted:

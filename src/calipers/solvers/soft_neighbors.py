@@ -25,7 +25,7 @@ Loss: TypeAlias = Callable[
 ]
 WIDTH = 4.0  # median squared distance of samples of two classes at the first step
 _WIDTH_SAMPLES = 1000  # at most
-_BLOCK_ELEMENTS = 2**19  # distances of a block of anchors to all samples: 4 MB
+_BLOCK_DISTANCES = 2**19  # distances of a block of anchors to all samples: 4 MB
 
 
 def expected_errors(
@@ -120,7 +120,7 @@ class AllAnchors:
             of_anchors, of_references = anchor_gradients(weights, Z[block], Z)
             return value, of_anchors.T @ self.X[block] + of_references.T @ self.X
 
-        size = max(1, _BLOCK_ELEMENTS // len(Z))
+        size = max(1, _BLOCK_DISTANCES // len(Z))
         with single_threaded_blas():
             blocks = parallel_map(of_block, range(0, len(Z), size))
         slope = np.sum([slope for _, slope in blocks], axis=0)
