@@ -60,3 +60,11 @@ def test_the_page_has_every_name_that_both_have(name: str) -> None:
     page = Path(__file__).parents[1] / "docs" / "metric_learn.rst"
     assert page.read_text().count(f"``{name}(") >= 2
     assert hasattr(calipers, name)
+
+
+@pytest.mark.parametrize("name", ["ITML", "NCA"])
+def test_pairs_of_samples_are_shown_another_way(name: str) -> None:
+    with pytest.raises(
+        ValueError, match=rf"got shape \(5, 2, 3\): pass pairs .* PairClassifier\({name}"
+    ):
+        getattr(calipers, name)().fit(np.ones((5, 2, 3)), np.ones(5))

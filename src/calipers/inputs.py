@@ -231,6 +231,13 @@ def dense_labeled(
     """Check X, with ``fewest`` samples or more, and its labels; return both dense."""
     _refuse_sparse(estimator, X)
     refuse_kinds(X, "X")
+    if getattr(X, "ndim", 2) == 3:
+        owner = type(estimator).__name__
+        raise ValueError(
+            f"{owner} learns from samples, of shape (n_samples, n_features), got shape {X.shape}: "
+            f"pass pairs or triplets of samples to PairClassifier({owner}()) or TripletClassifier, "
+            "or their indices to fit_pairs or fit_triplets."
+        )
     check_labels(estimator, y)
     more = {**_DENSE, "reset": reset, "ensure_min_samples": fewest}
     with within_float64("X", X), np.errstate(over="ignore", invalid="ignore"):

@@ -47,11 +47,13 @@ CHANGES: dict[str, list[dict[str, Any]]] = {
         *({"max_iter": 2}, {"tol": 0.1}),
     ],
     "LMNN": [{"push_weight": 0.2}, {"max_iter": 3}, {"tol": 0.1}],
+    "LFDA": [],
+    "GMML": [{"t": 0.1}],
 }
 EVERYWHERE = [*({"n_triplets": 40}, {"n_neighbors": 2}, {"n_components": 2}, {"random_state": 1})]
 CASES = [
     (name, change)
-    for name in ("SPML", "OASIS", "LEGO", "ITML", "LMNN")
+    for name in CHANGES
     for change in [*CHANGES[name], *EVERYWHERE]
     if change.keys() <= LEARNERS[name].get_params().keys()
 ]
