@@ -2,6 +2,7 @@
 
 Map of this package, by the command ``python -m checks COMMAND``:
 
+- `attack`: input of every library, tables, foreign text, bombs, kills, environments, at random;
 - `hostile`: any number of generated bad inputs against every learner;
 - `files`: any number of damaged files, through Python and by the command line;
 - `interruptions`: fits and experiments killed at random moments, which must go on;

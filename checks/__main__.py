@@ -14,6 +14,7 @@ from benchmarks.rows import Report, describe, machine
 import checks
 
 COMMANDS = (
+    "attack",
     "hostile",
     "files",
     "interruptions",

@@ -125,7 +125,12 @@ def missing_labels(y: Any) -> npt.NDArray[np.bool_]:
     """
     if hasattr(y, "isna"):
         return np.asarray(y.isna(), dtype=np.bool_)
-    labels = y if isinstance(y, list | tuple) else np.asarray(y)
+    try:
+        labels = y if isinstance(y, list | tuple) else np.asarray(y)
+    except Exception as problem:  # of whatever library y is
+        raise ValueError(
+            f"y cannot be made an array of labels ({problem}): pass texts or whole numbers."
+        ) from problem
     kind = getattr(getattr(labels, "dtype", None), "kind", "O")
     if kind in ("m", "M"):
         return np.asarray(np.isnat(labels))

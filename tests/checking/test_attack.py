@@ -1,0 +1,49 @@
+"""A few hundred attacks; ``python -m checks attack`` draws thousands, others each time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attacks import attack
+from calipers.data.tables.numbers import as_number
+
+TIMES = {"kinds": 120, "table": 120, "foreign": 40, "bomb": 1, "environment": 2}
+
+
+def times(name: str, n: int, folder: Path) -> set[str]:
+    places = [folder / str(seed) for seed in range(n)]
+    for place in places:
+        place.mkdir()
+    return {attack(name, seed, place) for seed, place in enumerate(places)}
+
+
+@pytest.mark.parametrize("name", TIMES)
+def test_attacks(name: str, tmp_path: Path) -> None:
+    seen = times(name, TIMES[name], tmp_path)
+    assert seen <= {"held", "said", "refused"}
+    assert TIMES[name] < 100 or "held" in seen
+
+
+def as_floats(texts: list[str]) -> Any:
+    numbers = [as_number(text) for text in texts]
+    return np.array(texts if None in numbers else numbers)
+
+
+MISTAKES: dict[str, tuple[str, Any]] = {
+    "kinds": ("calipers.inputs.refuse_missing", lambda y: None),
+    "table": ("calipers.data.tables.text.labels_of_texts", as_floats),
+    "foreign": ("calipers.io.errors.escaped", str),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_of_the_package_would_be_noticed(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(*MISTAKES[name])
+    with pytest.raises(AssertionError, match=r"became a class|labels|: "):
+        times(name, 200, tmp_path)
