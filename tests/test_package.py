@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import calipers
+import calipers.estimators
 
 ROOT = Path(calipers.__file__).parent
 MODULES = [module.name for module in pkgutil.walk_packages([str(ROOT)], "calipers.")]
@@ -41,6 +42,17 @@ def test_one_constant_name_has_one_value() -> None:
     ambiguous = {name: dict(found) for name, found in values.items() if len(found) > 1}
     assert not ambiguous
     assert len(values) > 50
+
+
+def depth(kind: type) -> int:
+    """Classes of ours one above the other, up to this one."""
+    return kind.__module__.startswith("calipers.") + max(map(depth, kind.__bases__), default=0)
+
+
+def test_no_learner_has_more_than_one_class_of_ours_above_it() -> None:
+    learners = [value for name, value in vars(calipers.estimators).items() if name[0].isupper()]
+    assert len(learners) >= 10
+    assert {kind.__name__: depth(kind) for kind in learners if depth(kind) > 2} == {}
 
 
 @pytest.mark.parametrize("folder", PACKAGES)

@@ -7,7 +7,7 @@ return L with M = L'L.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from calipers import validation
 from calipers.arrays import FloatArray, IndexArray
 from calipers.coordinates import sample_covariance
 from calipers.data.samples import MemorySamples, Samples
-from calipers.fitting import FromLabels, FromPairs, checking
+from calipers.fitting import checking
 from calipers.init import SMALLEST_VARIANCE, scaled, shrinkage_of
 from calipers.inputs import Given, dense_labeled, restored_on_failure
 from calipers.metric import factor, principal_order
@@ -120,14 +120,15 @@ def likelihood_ratio(S: Spectrum, D: Spectrum) -> FloatArray:
     return factor(S.power(-1.0) - D.power(-1.0))
 
 
-class FromMoments(FromLabels, FromPairs):
-    """The fits of a learner whose metric is a formula of second moments.
+class FromMoments:
+    """``partial_fit`` and ``_learn`` of a learner whose metric is a formula of second moments.
 
     The learner has ``_formula(scatters)``, which returns L for features divided by their unit.
     """
 
     n_components: int | None
     components_: FloatArray
+    classes_: npt.NDArray[Any]
     _formula: Callable[[Scatters], FloatArray]
     _of_pairs: Callable[[Samples, IndexArray], Scatters] = staticmethod(Scatters.of_pairs)
     _needs_far: bool = True
