@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import KNeighborsClassifier
 
+from calipers import TripletSGD
 from calipers.arrays import FloatArray
 from calipers.metric import MahalanobisMixin, factor
 from learners import iris, little
@@ -173,3 +175,13 @@ def test_samples_of_another_shape_are_refused() -> None:
     ):
         with pytest.raises(ValueError, match="whole numbers beyond float64"):
             call(*given_it)
+
+
+def test_a_fitted_repr_says_what_was_resolved() -> None:
+    learner = TripletSGD("as-sgd", n_triplets=50, random_state=0)
+    before = repr(learner)
+    fitted = learner.fit(np.random.default_rng(0).normal(size=(30, 4)), np.arange(30) % 3)
+    assert repr(fitted).startswith(f"{before}  # 4 features to 4 dimensions, ")
+    assert f"init_={fitted.init_!r}" in repr(fitted)
+    assert f"n_neighbors_={fitted.n_neighbors_}" in repr(fitted)
+    assert repr(clone(fitted)) == before

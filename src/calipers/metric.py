@@ -179,6 +179,20 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """Show the parameters, and once fitted the sizes and what None and "auto" became."""
+        text: str = super().__repr__(N_CHAR_MAX=N_CHAR_MAX)
+        if not hasattr(self, "components_"):
+            return text
+        became = {
+            name: getattr(self, f"{name}_", None)
+            for name, given in self.get_params(deep=False).items()
+            if given is None or isinstance(given, str)
+        }
+        shown = [f"{name}_={v!r}" for name, v in became.items() if isinstance(v, int | float | str)]
+        sizes = f"{self.components_.shape[1]} features to {self._n_features_out} dimensions"
+        return f"{text}  # {', '.join([sizes, *shown])}"
+
     def transform(self, X: npt.ArrayLike) -> Any:
         """Map samples so that the Euclidean distance between images is the learned distance.
 

@@ -183,7 +183,7 @@ class MetricCV(
             comparison.store.remove()
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        text: str = super().__repr__(N_CHAR_MAX=N_CHAR_MAX)
+        text: str = super().__repr__(N_CHAR_MAX)
         return f"{self.reason_} {text}" if hasattr(self, "reason_") else text
 
     def _check(self, given: Given) -> None:

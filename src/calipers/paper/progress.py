@@ -50,6 +50,18 @@ class FitAdvance:
         self._report(part)
 
 
+def time_left(elapsed: float, done: float, total: float) -> str:
+    """Return the time that the rest takes at the same pace as what is done.
+
+    >>> time_left(30.0, 0.25, 1.0), time_left(2.0, 0.0, 1.0)
+    ('about 1:30 left', '')
+    """
+    if done <= 0.0:
+        return ""
+    minutes, seconds = divmod(round(elapsed * max(total - done, 0.0) / done), 60)
+    return f"about {minutes}:{seconds:02d} left"
+
+
 class Meter:
     """Steps of an experiment on one bar, and files that it needs on others."""
 
@@ -66,17 +78,25 @@ class Meter:
         Yields a callback for an estimator whose fit is the step.
         """
         self._show(name)
-        yield FitAdvance(lambda part: self._progress.advance(self._task, weight * part))
+        yield FitAdvance(lambda part: self._advance(weight * part))
         self._done += weight
         self._progress.update(self._task, completed=self._done)
+        self._advance(0.0)
 
     def download(self, file: str, done: int, total: int | None) -> None:
         """Show a file that is being fetched on a bar of its own, for `datasets.require`."""
         if file not in self._files:
-            self._files[file] = self._progress.add_task(f"downloading {file}", total=total)
+            self._files[file] = self._progress.add_task(f"downloading {file}", total=total, left="")
         self._progress.update(self._files[file], completed=done, total=total)
         if done == total:
             self._progress.remove_task(self._files.pop(file))
+
+    def _advance(self, part: float) -> None:
+        """Move the bar; the time left is that of the same pace as so far."""
+        self._progress.advance(self._task, part)
+        (task,) = (task for task in self._progress.tasks if task.id == self._task)
+        left = time_left(task.elapsed or 0.0, task.completed, task.total or 0.0)
+        self._progress.update(self._task, left=left)
 
     def _show(self, text: str) -> None:
         self._progress.update(self._task, description=text)
@@ -89,19 +109,17 @@ def meter(total: float, *, console: Console, show: bool = True) -> Iterator[Mete
     Nothing is shown unless the console is a terminal.
     """
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-    from rich.progress import TimeRemainingColumn as Remaining
 
     columns = (
         TextColumn("{task.description:<28}"),
         BarColumn(),
         TextColumn("{task.percentage:>3.0f} %"),
         TimeElapsedColumn(),
-        TextColumn("left:"),
-        Remaining(),
+        TextColumn("{task.fields[left]}"),
     )
     visible = show and console.is_terminal
     progress = Progress(*columns, console=console, transient=True, disable=not visible)
-    bar = Meter(progress, progress.add_task("", total=total))
+    bar = Meter(progress, progress.add_task("", total=total, left=""))
     if not visible:  # until rich 14.3 what is disabled ends with an empty line
         yield bar
         return
