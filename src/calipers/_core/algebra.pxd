@@ -4,6 +4,7 @@ cdef class Samples:
     cdef const double *_double
     cdef const float *_float
     cdef void difference(self, Py_ssize_t i, Py_ssize_t j, double *out) noexcept nogil
+    cdef void prefetch(self, Py_ssize_t i) noexcept nogil
     cdef void sample(self, Py_ssize_t i, double *out) noexcept nogil
 
 
@@ -11,8 +12,6 @@ cdef void gather(Samples X, const Py_ssize_t *triplets, Py_ssize_t n, double *fa
                  double *near) noexcept nogil
 cdef void clip(double *far, double *near, Py_ssize_t n, Py_ssize_t d, Py_ssize_t k,
                double clip_norm) noexcept nogil
-cdef void outer_norms(const double *far, const double *near, Py_ssize_t n, Py_ssize_t d,
-                      Py_ssize_t k, double *norms) noexcept nogil
 cdef void multiply(const double *rows, const double *M, Py_ssize_t n, Py_ssize_t d,
                    double *product) noexcept nogil
 cdef void margins(const double *M, const double *far, const double *near, Py_ssize_t n,

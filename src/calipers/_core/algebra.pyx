@@ -8,7 +8,7 @@ Nothing here is told how many threads there are, or sums in an order that depend
 
 import numpy as np
 
-from libc.math cimport INFINITY, fmax, sqrt
+from libc.math cimport INFINITY, sqrt
 from libc.string cimport memcpy
 from scipy.linalg.cython_blas cimport dgemm, dsyrk
 
@@ -18,6 +18,8 @@ from .kernels cimport (
     cal_margins,
     cal_mirror,
     cal_multiply,
+    cal_outer_norms,
+    cal_prefetch,
     cal_row_dots,
     cal_scale,
     cal_subtract,
@@ -29,6 +31,7 @@ cdef Py_ssize_t BY_HAND = 16384  # multiplications below which a plain loop beat
 cdef Py_ssize_t SMALL = 128  # features that plain loops have a buffer for
 cdef Py_ssize_t MANY = 40  # outer products from which on BLAS adds them sooner
 cdef Py_ssize_t FEW = 8  # directions that plain loops follow sooner
+cdef Py_ssize_t SOON = 4  # triplets between asking the memory for samples and reading them
 
 
 cdef class Samples:
@@ -58,6 +61,13 @@ cdef class Samples:
         else:
             cal_subtract(self._double + i * d, self._double + j * d, out, d)
 
+    cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
+        """Ask the memory for a sample that will be read soon."""
+        if self._float != NULL:
+            cal_prefetch(self._float + i * self.d, self.d * sizeof(float))
+        else:
+            cal_prefetch(self._double + i * self.d, self.d * sizeof(double))
+
     cdef void sample(self, Py_ssize_t i, double *out) noexcept nogil:
         """``out = x_i``."""
         cdef Py_ssize_t d = self.d, a
@@ -71,8 +81,11 @@ cdef class Samples:
 cdef void gather(Samples X, const Py_ssize_t *triplets, Py_ssize_t n, double *far,
                  double *near) noexcept nogil:
     """Differences of triplets (anchor, positive, negative): to the negative, and to the positive."""
-    cdef Py_ssize_t t, d = X.d
+    cdef Py_ssize_t t, i, d = X.d
     for t in range(n):
+        if t + SOON < n:
+            for i in range(3):
+                X.prefetch(triplets[3 * (t + SOON) + i])
         X.difference(triplets[3 * t], triplets[3 * t + 2], far + t * d)
         X.difference(triplets[3 * t], triplets[3 * t + 1], near + t * d)
 
@@ -97,22 +110,6 @@ cdef void clip(double *far, double *near, Py_ssize_t n, Py_ssize_t d, Py_ssize_t
 cdef inline Py_ssize_t triplet(Py_ssize_t f, Py_ssize_t nth, Py_ssize_t k) noexcept nogil:
     """The triplet that far difference f makes with the nth near one of its anchor."""
     return (f // k * k + nth) * k + f % k
-
-
-cdef void outer_norms(const double *far, const double *near, Py_ssize_t n, Py_ssize_t d,
-                      Py_ssize_t k, double *norms) noexcept nogil:
-    """Frobenius norm of ``far far' - near near'`` for every triplet."""
-    cdef Py_ssize_t f, s, anchor
-    cdef double far2, near2, cross
-    for f in range(n):
-        norms[triplet(f, 0, k)] = cal_dot(far + f * d, far + f * d, d)
-    for s in range(n - 1, -1, -1):  # backwards: what the first near one overwrites is read last
-        near2, anchor = cal_dot(near + s * d, near + s * d, d), s // k * k
-        for f in range(anchor, anchor + k):
-            far2, cross = norms[triplet(f, 0, k)], cal_dot(far + f * d, near + s * d, d)
-            norms[triplet(f, s % k, k)] = sqrt(
-                fmax(0.0, far2 * far2 + near2 * near2 - 2.0 * cross * cross)
-            )
 
 
 cdef void multiply(const double *rows, const double *M, Py_ssize_t n, Py_ssize_t d,
@@ -150,7 +147,7 @@ cdef void margins(const double *M, const double *far, const double *near, Py_ssi
         for f in range(n):
             out[triplet(f, 0, k)] = cal_dot(product + f * d, far + f * d, d)
         multiply(near, M, n, d, product)
-        for s in range(n - 1, -1, -1):  # backwards, as above
+        for s in range(n - 1, -1, -1):  # backwards: what the first near one overwrites is read last
             near2, anchor = cal_dot(product + s * d, near + s * d, d), s // k * k
             for f in range(anchor, anchor + k):
                 out[triplet(f, s % k, k)] = out[triplet(f, 0, k)] - near2
@@ -220,7 +217,7 @@ def _outer_norms(const double[:, ::1] far, const double[:, ::1] near, Py_ssize_t
     """Norms of all triplets."""
     out = np.empty(far.shape[0] * k)
     cdef double[::1] norms = out
-    outer_norms(&far[0, 0], &near[0, 0], far.shape[0], far.shape[1], k, &norms[0])
+    cal_outer_norms(&far[0, 0], &near[0, 0], far.shape[0], far.shape[1], k, &norms[0])
     return out
 
 

@@ -16,6 +16,13 @@
 #define CLONED
 #endif
 
+/* Ask for memory that will be read soon; of long rows the rest comes by itself. */
+static inline void cal_prefetch(const void *at, ptrdiff_t n_bytes) {
+#ifdef __GNUC__
+    for (ptrdiff_t i = 0; i < n_bytes && i < 512; i += 64) __builtin_prefetch((const char *)at + i);
+#endif
+}
+
 /* sums.c */
 double cal_dot(const double *a, const double *b, ptrdiff_t n);
 double cal_squared_distance(const double *a, const double *b, ptrdiff_t n);
@@ -29,6 +36,8 @@ void cal_update_scores(const double *p, const double *z, double tau, const doubl
                        const double *Z, ptrdiff_t n, ptrdiff_t d, double *out);
 double cal_squared_gradient_norm(const double *far, const double *near, const double *slopes,
                                  ptrdiff_t b, ptrdiff_t d);
+void cal_outer_norms(const double *far, const double *near, ptrdiff_t n, ptrdiff_t d, ptrdiff_t k,
+                     double *norms);
 double cal_orthogonalise(const double *basis, ptrdiff_t n, ptrdiff_t d, double *x);
 void cal_combine(const double *weights, const double *basis, ptrdiff_t n, ptrdiff_t d,
                  double *out);

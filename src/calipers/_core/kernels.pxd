@@ -15,6 +15,9 @@ cdef extern from "kernels.h" nogil:
                            const double *Z, Py_ssize_t n, Py_ssize_t d, double *out)
     double cal_squared_gradient_norm(const double *far, const double *near,
                                      const double *slopes, Py_ssize_t b, Py_ssize_t d)
+    void cal_outer_norms(const double *far, const double *near, Py_ssize_t n, Py_ssize_t d,
+                         Py_ssize_t k, double *norms)
+    void cal_prefetch(const void *at, Py_ssize_t n_bytes)
     double cal_orthogonalise(const double *basis, Py_ssize_t n, Py_ssize_t d, double *x)
     void cal_combine(const double *weights, const double *basis, Py_ssize_t n, Py_ssize_t d,
                      double *out)

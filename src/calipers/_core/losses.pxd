@@ -2,8 +2,7 @@ from .part cimport Part
 
 
 cdef class Loss(Part):
-    cdef double slope_at(self, double margin) noexcept nogil
-    cdef double value_at(self, double margin) noexcept nogil
+    cdef double slope_at(self, double margin, double *value) noexcept nogil
 
 
 cdef class SmoothHinge(Loss):

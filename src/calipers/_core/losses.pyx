@@ -10,10 +10,8 @@ from .part cimport Part
 cdef class Loss(Part):
     """A loss that falls as the margin grows; ``slope`` is the size of its derivative, in [0, 1]."""
 
-    cdef double slope_at(self, double margin) noexcept nogil:
-        return 0.0
-
-    cdef double value_at(self, double margin) noexcept nogil:
+    cdef double slope_at(self, double margin, double *value) noexcept nogil:
+        """The slope; the loss goes to ``value`` unless that is NULL."""
         return 0.0
 
     def value(self, margin):
@@ -29,10 +27,12 @@ cdef class Loss(Part):
         out = np.empty(given.size)
         cdef const double[::1] margins = np.ascontiguousarray(given).reshape(-1)
         cdef double[::1] values = out
+        cdef double slope_here, value = 0.0
         cdef Py_ssize_t i
         with nogil:
             for i in range(margins.shape[0]):
-                values[i] = self.slope_at(margins[i]) if slope else self.value_at(margins[i])
+                slope_here = self.slope_at(margins[i], &value)
+                values[i] = slope_here if slope else value
         return out.reshape(given.shape)
 
 
@@ -49,16 +49,11 @@ cdef class SmoothHinge(Loss):
     def __init__(self, double smoothness=3.0):
         self.smoothness = smoothness
 
-    cdef double slope_at(self, double margin) noexcept nogil:
-        cdef double exponent = self.smoothness * (margin - 1.0), small
-        if exponent >= 0.0:
-            small = exp(-exponent)
-            return small / (1.0 + small)
-        return 1.0 / (1.0 + exp(exponent))
-
-    cdef double value_at(self, double margin) noexcept nogil:
-        cdef double exponent = -self.smoothness * (margin - 1.0)
-        return (fmax(0.0, exponent) + log1p(exp(-fabs(exponent)))) / self.smoothness
+    cdef double slope_at(self, double margin, double *value) noexcept nogil:
+        cdef double exponent = self.smoothness * (margin - 1.0), small = exp(-fabs(exponent))
+        if value != NULL:
+            value[0] = (fmax(0.0, -exponent) + log1p(small)) / self.smoothness
+        return (small if exponent >= 0.0 else 1.0) / (1.0 + small)
 
 
 cdef class Hinge(Loss):
@@ -72,8 +67,7 @@ cdef class Hinge(Loss):
     def __init__(self, double threshold=1.0):
         self.threshold = threshold
 
-    cdef double slope_at(self, double margin) noexcept nogil:
+    cdef double slope_at(self, double margin, double *value) noexcept nogil:
+        if value != NULL:
+            value[0] = fmax(0.0, self.threshold - margin)
         return 1.0 if margin <= self.threshold else 0.0
-
-    cdef double value_at(self, double margin) noexcept nogil:
-        return fmax(0.0, self.threshold - margin)

@@ -11,8 +11,8 @@ import numpy as np
 from libc.math cimport sqrt
 from libc.string cimport memset
 
-from .algebra cimport Samples, clip, gather, margins, outer_norms, update_margins
-from .kernels cimport cal_dot, cal_scale
+from .algebra cimport Samples, clip, gather, margins, update_margins
+from .kernels cimport cal_dot, cal_outer_norms, cal_scale
 from .losses cimport Loss
 from .projections cimport Rule
 from .sampling cimport Batch, Policy
@@ -96,7 +96,7 @@ cdef class LookAhead:
         with nogil:
             gather(self.X, &self.candidates[start, 0], n, far, near)
             clip(far, near, n, d, k, clip_norm)
-            outer_norms(far, near, n, d, k, &self._norms[start * k])
+            cal_outer_norms(far, near, n, d, k, &self._norms[start * k])
 
     def evaluate(self, State state, Workspace work, Py_ssize_t start, Py_ssize_t stop):
         """Margins of some candidates at the present M."""
@@ -163,12 +163,11 @@ cdef void evaluate(Loss loss, const double *margins, Py_ssize_t n, State state,
                    double *slopes) noexcept nogil:
     """Slopes of the candidates at their margins; their mean loss is added to the state."""
     cdef Py_ssize_t s
-    cdef double margin, summed_loss = 0.0, summed_slope = 0.0
+    cdef double value = 0.0, summed_loss = 0.0, summed_slope = 0.0
     for s in range(n):
-        margin = state.scale * margins[s]
-        slopes[s] = loss.slope_at(margin)
+        slopes[s] = loss.slope_at(state.scale * margins[s], &value)
         summed_slope += slopes[s]
-        summed_loss += loss.value_at(margin)
+        summed_loss += value
     state.loss += summed_loss / n
     state.slope += summed_slope / n
 
@@ -181,7 +180,7 @@ cdef void evaluate_batch(State state, LookAhead ahead, Method method, Workspace 
     clip(work.far, work.near, b, state.d, 1, method.clip_norm)
     margins(state.m, work.far, work.near, b, state.d, 1, work.gaps, work.product, work.slopes)
     for s in range(b):
-        work.slopes[s] = method.loss.slope_at(state.scale * work.slopes[s])
+        work.slopes[s] = method.loss.slope_at(state.scale * work.slopes[s], NULL)
 
 
 cdef void shrink(State state, Schedule schedule, double *margins,

@@ -147,6 +147,23 @@ CLONED double cal_squared_gradient_norm(const double *far, const double *near,
     return squared;
 }
 
+/* Frobenius norm of far far' - near near' for each of k near differences with each of k far ones. */
+CLONED void cal_outer_norms(const double *far, const double *near, ptrdiff_t n, ptrdiff_t d,
+                            ptrdiff_t k, double *norms) {
+    for (ptrdiff_t first = 0; first < n; first += k, norms += k * k) {
+        const double *f = far + first * d, *g = near + first * d;
+        for (ptrdiff_t r = 0; r < k; r++) norms[r] = dot(f + r * d, f + r * d, d);
+        for (ptrdiff_t s = k - 1; s >= 0; s--) {  /* what the first overwrites is read last */
+            double near2 = dot(g + s * d, g + s * d, d);
+            for (ptrdiff_t r = 0; r < k; r++) {
+                double far2 = norms[r], cross = dot(f + r * d, g + s * d, d);
+                double squared = far2 * far2 + near2 * near2 - 2.0 * cross * cross;
+                norms[s * k + r] = sqrt(squared > 0.0 ? squared : 0.0);
+            }
+        }
+    }
+}
+
 /* Make x orthogonal to n orthonormal rows; returns its length. Where the first pass takes away
  * most of x rounding has put something back: then there is another. */
 CLONED double cal_orthogonalise(const double *basis, ptrdiff_t n, ptrdiff_t d, double *x) {
