@@ -18,7 +18,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from benchmarks import blas, fresh, limit, shapes
-from benchmarks.clock import best_timed, traced_megabytes
+from benchmarks.clock import best_clocked, best_timed, traced_megabytes
 from benchmarks.problem import METHODS, Outcome, Problem, paper_problem, same_until
 from benchmarks.rows import Column, Report, Row
 from benchmarks.solvers import first_edition, ours, plain
@@ -36,6 +36,7 @@ TABLES = {
         Column("plain s", "plain_seconds", ".2f"),
         Column("ours s", "prefix_seconds", ".4f"),
         Column("ratio", "ratio", ".1f", 7),
+        Column("CPU ratio", "cpu_ratio", ".1f", 9),
         Column("same", "same_decisions", ",", 7),
         Column("ours all s", "seconds", ".3f", 10),
         Column("updates", "updates", ",", 7),
@@ -234,12 +235,12 @@ def summary(rows: Sequence[Row]) -> str:
 def compare(problem: Problem, floor: limit.Limit, *, cap: float, threads: int) -> Row:
     """Both solvers on one problem; decisions are compared after the clock has stopped."""
     with threadpool_limits(threads, user_api="blas"):
-        plain_seconds, expected = best_timed(lambda: plain.run(problem, seconds=cap))
-    seconds, outcome = best_timed(lambda: ours.run(problem))
+        (plain_seconds, plain_cpu), expected = best_clocked(lambda: plain.run(problem, seconds=cap))
+    (seconds, cpu_seconds), outcome = best_clocked(lambda: ours.run(problem))
     n_plain = len(expected.accepted)
-    prefix_seconds = seconds
+    prefix_seconds, prefix_cpu = seconds, cpu_seconds
     if n_plain < problem.n_iterations:
-        prefix_seconds, _ = best_timed(lambda: ours.run(problem.prefix(n_plain)))
+        (prefix_seconds, prefix_cpu), _ = best_clocked(lambda: ours.run(problem.prefix(n_plain)))
     counts = outcome.counts
     limit_seconds = floor.seconds(problem, counts["updates"])
     strict_seconds = limit_seconds - floor.factorisation * (counts["updates"] - counts["changes"])
@@ -248,6 +249,7 @@ def compare(problem: Problem, floor: limit.Limit, *, cap: float, threads: int) -
         "plain_seconds": plain_seconds,
         "prefix_seconds": prefix_seconds,
         "ratio": plain_seconds / prefix_seconds,
+        "cpu_ratio": plain_cpu / prefix_cpu,
         "same_decisions": same_until(expected, outcome),
         "average_difference": _difference(expected, outcome),
         "seconds": seconds,

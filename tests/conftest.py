@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import scipy.linalg
 from hypothesis import HealthCheck, settings
+from threadpoolctl import threadpool_limits
 
 from data_folder import FOLDER
 
@@ -26,6 +28,14 @@ settings.register_profile(
     "long", settings.get_profile("quick"), max_examples=2000, derandomize=False
 )
 settings.load_profile("quick")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_blas_thread() -> Iterator[None]:
+    """The matrices of plain references are small: more threads would only wait for each other."""
+    assert scipy.linalg.__name__  # loads the libraries whose threads are limited
+    with threadpool_limits(1, user_api="blas"):
+        yield
 
 
 @pytest.fixture(autouse=True)
