@@ -34,14 +34,16 @@ right.set_title("Learned distance", loc="left", fontweight="bold")
 # **Which features work together?** On the diagonal is the weight of a feature alone. Blue beside
 # it: a difference in both features, in the same sense, counts for more than each alone. Red: it
 # counts for less, because the two usually rise together in all classes.
-feature_interactions(metric, top=10)
+figure, panel = plt.subplots(figsize=(8, 6.5), layout="constrained")
+feature_interactions(metric, top=10, axes=panel)
 
 # %%
 # **In which directions does it see?** Each colour is one direction. Bars of the same sign work
 # together, bars of opposite signs against each other; the legend says how much of all weight a
 # direction has. Where two directions have it all, a map of two dimensions
 # (`MetricCV(n_components=2)`) loses nothing.
-feature_directions(metric)
+figure, panel = plt.subplots(figsize=(9, 5), layout="constrained")
+feature_directions(metric, axes=panel)
 
 # %%
 # The same without Python: `calipers inspect metric.safetensors` prints the shares, and

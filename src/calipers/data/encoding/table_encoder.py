@@ -63,7 +63,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         The decimal sign that "auto" became.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_columns,)
         Names of the columns, if they had any.
 
     Examples
