@@ -19,7 +19,7 @@ import numpy.typing as npt
 from calipers.io import export
 from calipers.search.query_map import LEARNER_OF, QueryMap
 
-_SIDES = ("query", "document")
+_MAPPED_SIDES = ("query", "document")
 
 
 def to_onnx(map_: Any, *, side: str = "query") -> bytes:
@@ -277,8 +277,8 @@ def _served(map_: Any) -> QueryMap:
 
 
 def _matrix(served: QueryMap, side: str) -> npt.NDArray[Any]:
-    if side not in _SIDES:
-        raise ValueError(f"side must be one of {', '.join(_SIDES)}, got {side!r}.")
+    if side not in _MAPPED_SIDES:
+        raise ValueError(f"side must be one of {', '.join(_MAPPED_SIDES)}, got {side!r}.")
     matrix = served.query_components if side == "query" else served.document_components
     if matrix is None:
         raise ValueError(
