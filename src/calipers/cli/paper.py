@@ -22,8 +22,9 @@ def add(commands: Commands) -> None:
     paper = commands.add_parser(
         "paper",
         help="the paper's experiments, with a report to look at",
-        description="Run the paper's three experiments, ten systems on every data set that can be "
-        "had, and write a report of its Tables 1, 4, 5, 6 and Figure 1, ours beside the paper's. "
+        description="Run the paper's three experiments, its ten systems and more on every data set "
+        "that can be had, and a parameter study, and write a report of its Tables 1, 4, 5, 6 and "
+        "Figure 1, ours beside the paper's. "
         "Each run is kept as soon as it is done: the same command goes on where it was stopped.",
     )
     paper.add_argument(
@@ -43,7 +44,10 @@ def add(commands: Commands) -> None:
         "--datasets", nargs="+", metavar="NAME", help="only these, for example: semeion dna"
     )
     paper.add_argument(
-        "--methods", nargs="+", metavar="NAME", help="only these, for example: sgd as-sgd"
+        "--methods",
+        nargs="+",
+        metavar="NAME",
+        help="only these, for example: sgd as-sgd; parameters for the parameter study",
     )
     paper.add_argument(
         "--seeds", type=count, metavar="N", help="runs of each data set (default: 1 to 10)"

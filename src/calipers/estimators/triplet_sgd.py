@@ -159,7 +159,7 @@ class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, M
         Parameters
         ----------
         method : {"sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd", "hr-sgd-sum", "ha-sgd-batch"}
-            The algorithm, or a second reading of one (:data:`calipers.recipes.READINGS`).
+            The algorithm, or a second reading of one (``calipers.recipes.READINGS``).
         **settings
             Parameters that replace the paper's.
 

@@ -133,7 +133,7 @@ SYSTEMS = {
 """By name, in the order of the tables' columns.
 
 MMC and MCML are cited by the paper and not in its tables; the last of HR-SGD and HA-SGD are second
-readings (:data:`calipers.recipes.READINGS`).
+readings (``calipers.recipes.READINGS``).
 """
 
 STUDIED = {
