@@ -56,8 +56,8 @@ UPDATE_TOLERANCES: Mapping[str, Mapping[str, float]] = {
 """Per cent by which our number of updates may differ from the paper's.
 
 Those of the hybrid methods were set after their numbers had been seen, so that a change is
-noticed; they are no evidence for a reading. HA-SGD has none on semeion and isolet, where single runs
-are far from the paper's count, and wider ones where it scatters from seed to seed.
+noticed; they are no evidence for a reading. HA-SGD has none on semeion and isolet, where single
+runs are far from the paper's count, and wider ones where it scatters from seed to seed.
 """
 
 ERROR_TOLERANCE = 1.0
