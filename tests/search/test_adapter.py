@@ -118,39 +118,36 @@ def test_threads_do_not_change_a_bit(fitted: QueryAdapter, monkeypatch: pytest.M
 
 
 def test_a_fit_with_what_was_chosen_gives_the_same_map(fitted: QueryAdapter) -> None:
-    again = adapter(loss=fitted.loss_, pull=fitted.pull_).fit(*LOG)
+    again = adapter(pull=fitted.pull_).fit(*LOG)
     assert np.array_equal(again.map_.query_components, fitted.map_.query_components)
 
 
-@pytest.mark.parametrize("loss", ["ridge", "softmax"])
-def test_every_loss_helps_and_pairs_count_by_their_weight(loss: str) -> None:
-    once = adapter(loss=loss).fit(*LOG)
-    assert once.helps_
-    assert once.loss_ == loss
+def test_pairs_count_by_their_weight() -> None:
+    once = adapter(pull=0.1).fit(*LOG)
     doubled = np.concatenate([LOG.pairs, LOG.pairs[:60]])
     weights = np.r_[np.full(60, 2.0), np.ones(140)]
-    twice = adapter(loss=loss).fit(LOG.queries, LOG.documents, doubled)
-    heavy = adapter(loss=loss).fit(*LOG, sample_weight=weights)
+    twice = adapter(pull=0.1).fit(LOG.queries, LOG.documents, doubled)
+    heavy = adapter(pull=0.1).fit(*LOG, sample_weight=weights)
     assert np.array_equal(twice.map_.query_components, heavy.map_.query_components)
     assert not np.array_equal(once.map_.query_components, heavy.map_.query_components)
 
 
 def test_negatives_are_learned_from() -> None:
-    given = adapter(loss="softmax", pull=0.1).fit(*LOG)
+    given = adapter(pull=0.1).fit(*LOG)
     wrong = np.column_stack([LOG.pairs[:, 0], (LOG.pairs[:, 1] + 1) % 200])
-    other = adapter(loss="softmax", pull=0.1).fit(*LOG, negatives=wrong)
+    other = adapter(pull=0.1).fit(*LOG, negatives=wrong)
     assert not np.array_equal(given.map_.query_components, other.map_.query_components)
 
 
 def test_both_sides_and_fewer_dimensions() -> None:
-    both = adapter(side="both", loss="softmax", pull=0.1).fit(*LOG)
+    both = adapter(side="both", pull=0.1).fit(*LOG)
     assert both.helps_
     assert both.map_.document_components is not None
     assert not np.array_equal(both.map_.document_components, np.eye(12))
     small = adapter(n_components=9).fit(*LOG)
     assert small.transform(LOG.queries).shape == (200, 9)
     assert small.transform_documents(LOG.documents).shape == (200, 9)
-    tiny = adapter(n_components=4, loss=small.loss_, pull=small.pull_).fit(*LOG)
+    tiny = adapter(n_components=4, pull=small.pull_).fit(*LOG)
     assert np.allclose(  # any first few components are those of a fit with so many
         tiny.map_.query_components, small.map_.query_components[:4], atol=1e-6
     )
@@ -161,7 +158,7 @@ def test_partial_fit_goes_on_with_loss_and_pull() -> None:
     found = adapter().fit(*first)
     before = found.map_.query_components
     found.partial_fit(LOG.queries, LOG.documents, LOG.pairs[120:])
-    whole = adapter(loss=found.loss_, pull=found.pull_).fit(*LOG)
+    whole = adapter(pull=found.pull_).fit(*LOG)
     assert found.report_.stale
     assert "Out of date" in str(found.report_)
     assert found.n_pairs_seen_ == 200
@@ -171,7 +168,7 @@ def test_partial_fit_goes_on_with_loss_and_pull() -> None:
 
 def test_progress_rises_to_one() -> None:
     shares: list[float] = []
-    adapter(loss="ridge").fit(*LOG, progress=shares.append)
+    adapter(pull=1.0).fit(*LOG, progress=shares.append)
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
 
@@ -195,7 +192,7 @@ Q, D, P = np.eye(6), np.eye(6), [[i, i] for i in range(6)]
         ((Q * np.nan, D, P), {}, r"queries\[0\] has values that are not finite"),
         ((Q[0], D, P), {}, "queries must be a table of real numbers"),
         ((Q, D, [[i, 3] for i in range(6)]), {}, "pairs are all on one document"),
-        ((Q, D, P[:3]), {}, "pairs has 3 queries, fewer than the 4 folds"),
+        ((Q, D, P[:3]), {}, "pairs has 3 queries, fewer than the 5 folds"),
         ((Q, D, P, [1.0]), {}, "sample_weight must be a finite number of at least 0"),
         ((Q, D, P), {"negatives": [[2, 2]]}, "negatives and pairs both have query 2"),
     ],
@@ -208,7 +205,7 @@ def test_mistakes_are_answered_by_one_sentence(given: Any, how: Any, message: st
 
 @pytest.mark.parametrize(
     "how",
-    [{"side": "document"}, {"generalize_to": "all"}, {"loss": "l2"}, {"pull": 0.0},
+    [{"side": "document"}, {"generalize_to": "all"}, {"pull": 0.0},
      {"temperature": -1.0}, {"n_folds": 1}, {"n_components": 99}],
 )  # fmt: skip
 def test_parameters_are_checked(how: dict[str, Any]) -> None:

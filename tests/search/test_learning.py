@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from calipers.search import learning
-from calipers.search.learning import Candidate, Examples, SoftmaxLoss, learn, minimize
+from calipers.search.learning import RIDGE, Examples, SoftmaxLoss, minimize, ridge
 from calipers.search.vectors import unit
 
 
@@ -77,9 +77,9 @@ def test_ridge_is_the_minimum_of_its_objective() -> None:
     def objective(A: np.ndarray) -> float:
         away = given.queries[given.pairs[:, 0]] @ A.T - given.documents[given.pairs[:, 1]]
         mean = np.average((away**2).sum(axis=1), weights=given.weights)
-        return float(mean + 2.0 / 4 * ((A - start[0]) ** 2).sum())
+        return float(mean + RIDGE / 4 * ((A - start[0]) ** 2).sum())
 
-    (learned,) = learn([Candidate("ridge", 2.0)], given, every, start)
+    learned = ridge(given, every, start)
     rng = np.random.default_rng(0)
     others = [learned[0] + 0.01 * rng.normal(size=(4, 4)) for _ in range(20)]
     assert objective(learned[0]) < min(objective(other) for other in others)

@@ -13,11 +13,21 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from calipers import __version__
-from calipers.cli import completion, demo, evaluate, fingerprint, fit, inspect, paper, transform
+from calipers.cli import (
+    adapt,
+    completion,
+    demo,
+    evaluate,
+    fingerprint,
+    fit,
+    inspect,
+    paper,
+    transform,
+)
 from calipers.cli.output import OPTIONAL, remark
 from calipers.cli.stopping import Terminated, terminable
 
-COMMANDS = (demo, fit, transform, evaluate, inspect, fingerprint, paper, completion)
+COMMANDS = (demo, fit, transform, evaluate, adapt, inspect, fingerprint, paper, completion)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from calipers.cli.options import Commands
     from calipers.data.tables.table import Chosen, Table
     from calipers.saved import SavedMetric
+    from calipers.search.query_map import QueryMap
 
 _TRANSFORM_BLOCK = 1 << 16  # samples transformed at a time
 
@@ -25,11 +26,12 @@ def add(commands: Commands) -> None:
     """Register the command."""
     transform = commands.add_parser(
         "transform",
-        help="map a table by a learned metric",
+        help="map a table by what was learned",
         description="Map samples so that the Euclidean distance between images is the learned "
-        "distance. Features are found by the names in the metric's file.",
+        "distance. Features are found by the names in the metric's file. Of an adapter or bridge, "
+        "map embeddings of queries (NPY, Parquet or JSONL with a column 'vector').",
     )
-    transform.add_argument("metric", help="file of the metric, from 'calipers fit'")
+    transform.add_argument("metric", help="file from 'calipers fit' or 'calipers adapt'")
     transform.add_argument("data", help=TABLE)
     transform.add_argument(
         "-o",
@@ -50,7 +52,8 @@ def run(options: argparse.Namespace) -> int:
     from calipers.data import tables
     from calipers.data.tables.written import write_text
     from calipers.io import FileError
-    from calipers.loading import load_metric
+    from calipers.loading import load
+    from calipers.search.query_map import QueryMap
 
     to_stdout = str(options.output) == STANDARD
     if to_stdout and options.json:
@@ -59,7 +62,10 @@ def run(options: argparse.Namespace) -> int:
         tables.check_output(options.output)
         check_apart(options.output, options)
     _check_order(options)
-    metric = load_metric(options.metric)
+    loaded = load(options.metric)
+    if isinstance(loaded, QueryMap):
+        return _map_queries(options, loaded)
+    metric = loaded
     label = options.label if options.label is not None else metric.label_
     table = read_table(options, label, _column_names(metric))
     X, data = _samples(options, metric, table)
@@ -71,6 +77,29 @@ def run(options: argparse.Namespace) -> int:
         tables.write(options.output, images, names, y=data.y, label=data.label or "label")
     if options.output.suffix.lower() == ".npy" and data.y is not None and not options.quiet:
         remark("An .npy file holds no labels: write .npz or .csv to keep them.")
+    return _report(options, images)
+
+
+def _map_queries(options: argparse.Namespace, query_map: QueryMap) -> int:
+    """Map embeddings of queries by an adapter or a bridge."""
+    from calipers.cli.embeddings import read_embeddings
+    from calipers.data import tables
+    from calipers.data.tables.written import write_text
+    from calipers.io import FileError
+
+    try:
+        images = query_map.transform(read_embeddings(Path(options.data))[0])
+    except ValueError as mistake:
+        raise FileError(f"{options.data}: {mistake}") from None
+    names = [f"component{i}" for i in range(images.shape[1])]
+    if str(options.output) == STANDARD:
+        write_text(sys.stdout.buffer, images, names, ",", None, "label")
+    else:
+        tables.write(options.output, images, names)
+    return _report(options, images)
+
+
+def _report(options: argparse.Namespace, images: npt.NDArray[Any]) -> int:
     row = {"file": str(options.output), "samples": len(images), "components": images.shape[1]}
     if options.json:
         write_json(row)

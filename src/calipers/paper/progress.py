@@ -26,7 +26,7 @@ class FitAdvance:
     """
 
     def __init__(self, report: Callable[[float], None]) -> None:
-        self._report = report
+        self.report = report
 
     def setup(self, estimator: Any, context: Any) -> None:
         """Prepare nothing."""
@@ -47,7 +47,7 @@ class FitAdvance:
             if not context.max_subtasks:
                 return
             part /= context.max_subtasks
-        self._report(part)
+        self.report(part)
 
 
 def time_left(elapsed: float, done: float, total: float) -> str:

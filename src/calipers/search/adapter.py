@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from calipers.inputs import restored_on_failure
 from calipers.search.crossvalidation import DECIDES, Problem, cross_validate
 from calipers.search.holdouts import HOLD_OUTS, check_can_be_held_out, hold_out
-from calipers.search.learning import PULLS, Candidate, learn
+from calipers.search.learning import PULLS, SoftmaxLoss, minimize
 from calipers.search.mining import mined
 from calipers.search.query_map import QueryMap
 from calipers.search.relevance import read_negatives, read_relevance
@@ -33,9 +33,10 @@ MOST_SCORED = 2000
 class QueryAdapter(BaseEstimator):  # type: ignore[misc]
     """Learn a map of queries from the documents that answered them; the index stays as it is.
 
-    The map is pulled toward the identity, as strongly as held-out queries say
-    (:mod:`calipers.search.learning`). It is taken only if the one-sided 95 % lower bound of its
-    gain in nDCG@10 on held-out queries is above 0; else it is the identity and `helps_` is False.
+    Ridge regression moves queries toward their documents, and a softmax over documents goes on from
+    there, as far as held-out queries say (:mod:`calipers.search.learning`). The map is taken only
+    if the one-sided 95 % lower bound of its gain in nDCG@10 on held-out queries is above 0; else
+    it is the identity and `helps_` is False.
 
     Parameters
     ----------
@@ -46,14 +47,13 @@ class QueryAdapter(BaseEstimator):  # type: ignore[misc]
     generalize_to : {"documents", "queries"}, default="documents"
         Which hold-out chooses and decides: queries about documents without clicks, or new queries
         about known documents. Both are reported.
-    loss : {"ridge", "softmax"}, optional
-        How the map is learned; by default whichever has the larger lower bound of the gain.
     pull : float, optional
-        Strength of the pull toward the identity; by default the best of a few, by the same bound.
+        Strength of the pull toward the map of ridge regression, which itself is pulled toward the
+        identity; by default the one of four with the largest lower bound of the gain.
     temperature : float, optional
         Of the softmax; by default a third of the one under which the cosines as they are predict
         the pairs best.
-    n_folds : int, default=4
+    n_folds : int, default=5
         Folds of each hold-out.
     random_state : int, RandomState or None, default=None
         Deals queries to folds, and draws.
@@ -66,8 +66,8 @@ class QueryAdapter(BaseEstimator):  # type: ignore[misc]
         Whether the map is more than the identity.
     report_ : RetrievalReport
         Both hold-outs before and after.
-    loss_, pull_ : str, float
-        What was chosen.
+    pull_ : float
+        The pull that was chosen.
     n_pairs_seen_ : int
         Pairs learned from so far.
     n_features_in_ : int
@@ -91,16 +91,14 @@ class QueryAdapter(BaseEstimator):  # type: ignore[misc]
         side: str = "query",
         n_components: int | None = None,
         generalize_to: str = "documents",
-        loss: str | None = None,
         pull: float | None = None,
         temperature: float | None = None,
-        n_folds: int = 4,
+        n_folds: int = 5,
         random_state: Any = None,
     ) -> None:
         self.side = side
         self.n_components = n_components
         self.generalize_to = generalize_to
-        self.loss = loss
         self.pull = pull
         self.temperature = temperature
         self.n_folds = n_folds
@@ -159,13 +157,13 @@ class QueryAdapter(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _fit(self, problem: Problem, ids: list[Any], progress: Callable[[float], None]) -> None:
-        report, chosen = self._validated(problem, ids, progress)
+        report, pull = self._validated(problem, ids, progress)
         everything = np.ones(len(problem.examples.pairs), dtype=np.bool_)
         learned = problem.start
         if report.helps:
-            (learned,) = problem.learn([chosen], everything)
+            (learned,) = problem.learn([pull], everything)
         self.report_, self.helps_ = report, report.helps
-        self.loss_, self.pull_ = chosen
+        self.pull_ = pull
         self.n_pairs_seen_ = len(problem.examples.pairs)
         self.n_features_in_ = problem.documents.shape[1]
         maps = problem.maps(learned)
@@ -174,13 +172,13 @@ class QueryAdapter(BaseEstimator):  # type: ignore[misc]
 
     def _validated(
         self, problem: Problem, ids: list[Any], progress: Callable[[float], None]
-    ) -> tuple[RetrievalReport, Candidate]:
-        """Compare candidates on the hold-out that decides, then score the best on the other."""
+    ) -> tuple[RetrievalReport, float]:
+        """Compare pulls on the hold-out that decides, then score the best on the other."""
         rng, pairs = self._rng(), problem.examples.pairs
         n_queries = len(problem.examples.queries)
         drawn = rng.permutation(n_queries)[:MOST_SCORED]
         base = problem.base(np.sort(drawn))
-        candidates = self._candidates()
+        pulls = PULLS if self.pull is None else (self.pull,)
         done, scored = 0, []
 
         def advance() -> None:
@@ -190,20 +188,12 @@ class QueryAdapter(BaseEstimator):  # type: ignore[misc]
 
         for name in sorted(HOLD_OUTS, key=lambda name: name != self.generalize_to):
             part = hold_out(name, pairs, self.n_folds, rng)
-            found = cross_validate(problem, part, candidates, base, advance)
+            found = cross_validate(problem, part, pulls, base, advance)
             scored.append(found.scored)
             if name == self.generalize_to:
-                candidates = [found.chosen]
+                pulls = (found.pull,)
         comparisons = [Comparison.of(one, ids, rng) for one in scored]
-        return RetrievalReport.of(comparisons, self.generalize_to), candidates[0]
-
-    def _candidates(self) -> list[Candidate]:
-        return [
-            Candidate(loss, pull)
-            for loss, pulls in PULLS.items()
-            for pull in (pulls if self.pull is None else (self.pull,))
-            if self.loss in (None, loss)
-        ]
+        return RetrievalReport.of(comparisons, self.generalize_to), pulls[0]
 
     def partial_fit(
         self,
@@ -237,14 +227,9 @@ class QueryAdapter(BaseEstimator):  # type: ignore[misc]
                 components = self.map_.document_components
                 mapped = unit_images(examples.documents, components)
                 n_new = len(examples.pairs)
-                last = Candidate(self.loss_, self.pull_ * self.n_pairs_seen_ / n_new)
-                (learned,) = learn(
-                    [last],
-                    replace(examples, documents=mapped),
-                    np.ones(n_new, dtype=np.bool_),
-                    self.map_.query_components[None],
-                    self.temperature,
-                )
+                loss = SoftmaxLoss(replace(examples, documents=mapped), None, self.temperature)
+                pull = self.pull_ * self.n_pairs_seen_ / n_new
+                (learned,) = minimize(loss, [pull], self.map_.query_components[None])
                 self.map_ = QueryMap(learned[0], components, facts=self._facts())
             self.n_pairs_seen_ += len(examples.pairs)
             self.report_ = self.report_.as_stale()
@@ -336,7 +321,6 @@ class QueryAdapter(BaseEstimator):  # type: ignore[misc]
         return {
             "helps": self.helps_,
             "verdict": self.report_.verdict,
-            "loss": self.loss_,
             "pull": self.pull_,
             "n_pairs": self.n_pairs_seen_,
         }
@@ -349,8 +333,6 @@ class QueryAdapter(BaseEstimator):  # type: ignore[misc]
         owner = type(self).__name__
         check_name(owner, "side", self.side, SIDES)
         check_name(owner, "generalize_to", self.generalize_to, HOLD_OUTS)
-        if self.loss is not None:
-            check_name(owner, "loss", self.loss, tuple(PULLS))
         for name in ("pull", "temperature"):
             value = getattr(self, name)
             if value is not None and not 0 < value < np.inf:

@@ -12,7 +12,7 @@ from scipy.stats import t as student
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.search.holdouts import HoldOut
-from calipers.search.learning import Candidate, Examples, learn
+from calipers.search.learning import Examples, SoftmaxLoss, minimize, ridge
 from calipers.search.ranking import MEASURES, QueryScores, ranks
 from calipers.search.reduction import reduction
 from calipers.search.vectors import Vectors, unit_images
@@ -69,11 +69,10 @@ class Problem:
             of_documents if document is None else of_documents @ document,
         )
 
-    def learn(
-        self, candidates: Sequence[Candidate], chosen: npt.NDArray[np.bool_]
-    ) -> Iterator[FloatArray]:
-        """Yield what each candidate learns from some pairs."""
-        return learn(candidates, self.examples, chosen, self.start, self.temperature)
+    def learn(self, pulls: Sequence[float], chosen: npt.NDArray[np.bool_]) -> Iterator[FloatArray]:
+        """Yield what is learned from some pairs with each pull."""
+        loss = SoftmaxLoss(self.examples, chosen, self.temperature)
+        return minimize(loss, pulls, ridge(self.examples, chosen, self.start))
 
     def base(self, queries: IndexArray) -> QueryScores:
         """Score some queries without learning."""
@@ -137,24 +136,24 @@ def lower_bounds(gains: FloatArray, group: IndexArray) -> FloatArray:
 
 
 class CrossValidation(NamedTuple):
-    """One hold-out, all candidates.
+    """One hold-out, all pulls.
 
     Attributes
     ----------
-    chosen : Candidate
-        The one with the largest lower bound of the gain; of equals the first.
+    pull : float
+        The one with the largest lower bound of the gain; of equals the strongest.
     scored : Scored
-        Scores where the candidate of each fold was chosen by the other folds.
+        Scores where the pull of each fold was chosen by the other folds.
     """
 
-    chosen: Candidate
+    pull: float
     scored: Scored
 
 
 def cross_validate(
     problem: Problem,
     hold_out: HoldOut,
-    candidates: Sequence[Candidate],
+    pulls: Sequence[float],
     base: QueryScores,
     advance: Callable[[], None],
 ) -> CrossValidation:
@@ -166,20 +165,20 @@ def cross_validate(
         What is learned.
     hold_out : HoldOut
         Folds.
-    candidates : sequence of Candidate
-        What to compare.
+    pulls : sequence of float
+        Strengths to compare, the strongest first.
     base : QueryScores
         Scores without a map, of the queries to score.
     advance : callable
         Is called after each fold.
     """
-    after = np.tile(base.values, (len(candidates), 1, 1))
+    after = np.tile(base.values, (len(pulls), 1, 1))
     fold = hold_out.fold[base.queries]
     for held_out in np.unique(fold):
         here = fold == held_out
         training = hold_out.training(held_out)
         if training.any():
-            maps = [problem.maps(learned) for learned in problem.learn(candidates, training)]
+            maps = [problem.maps(learned) for learned in problem.learn(pulls, training)]
             after[:, here] = scores_under(maps, base.queries[here], problem)
         advance()
     gains = (after - base.values)[:, :, _DECIDING]
@@ -187,13 +186,13 @@ def cross_validate(
     chosen = _chosen_by_other_folds(gains, fold, group)
     own = after[chosen, np.arange(len(fold))]
     return CrossValidation(
-        candidates[int(lower_bounds(gains, group).argmax())],
+        pulls[int(lower_bounds(gains, group).argmax())],
         Scored(hold_out, base.queries, base.values, own),
     )
 
 
 def _chosen_by_other_folds(gains: FloatArray, fold: IndexArray, group: IndexArray) -> IndexArray:
-    """Return for each query the candidate with the largest lower bound over the other folds."""
+    """Return for each query the pull with the largest lower bound over the other folds."""
     chosen = np.zeros(len(fold), dtype=np.intp)
     for one in np.unique(fold):
         others = fold != one

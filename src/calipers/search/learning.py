@@ -1,19 +1,17 @@
-"""How a map is learned from pairs: by ridge regression, or by a softmax over documents.
+"""How a map is learned from pairs: ridge regression, then a softmax over documents.
 
-Both are pulled toward a map A0, the identity in a first fit, by a strength ``pull``.
-
-- ridge: A minimises the mean of ``|Aq - d|^2`` over pairs plus ``pull / n_features * |A - A0|^2``.
-  It moves queries as a whole, and does so for documents that it has not seen as well.
-- softmax: A minimises the mean of ``-log softmax(s / temperature)`` at d plus ``pull / 2 *
-  |A - A0|^2``, where s are the cosines of Aq with d and with its negatives. It can do much more
-  for documents that it has seen. With both sides documents are mapped by B, pulled alike.
+1. Ridge regression: A0 minimises the mean of ``|Aq - d|^2`` over pairs plus ``RIDGE / n_features *
+   |A - I|^2``. It moves queries as a whole, toward documents without clicks as well.
+2. Softmax: A minimises the mean of ``-log softmax(s / temperature)`` at d plus ``pull / 2 *
+   |A - A0|^2``, where s are the cosines of Aq with d and with its negatives. The weaker the pull,
+   the more it does for documents that it has seen. With both sides documents are mapped by B,
+   which is pulled toward the identity.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,13 +22,16 @@ from calipers.arrays import FloatArray, IndexArray
 from calipers.search.vectors import UnitArray
 from calipers.threads import parallel_map, single_threaded_blas
 
-PULLS = {"ridge": (10.0, 3.0, 1.0), "softmax": (1.0, 0.3, 0.1, 0.03, 0.01)}
+PULLS = (3.0, 1.0, 0.1, 0.01)
 """Strengths that are compared, the strongest first."""
+
+RIDGE = 5.0
+"""Strength of ridge regression, in units of the mean eigenvalue of queries."""
 
 _PAIRS_PER_BLOCK = 64  # they share their negatives
 _BLOCKS_AT_ONCE = 16
 _MOST_ITERATIONS = 30
-_ITERATIONS_ON_PATH = 8  # from the map of the next stronger pull
+_ITERATIONS_ON_PATH = 7  # from the map of the next stronger pull
 _PAIRS_IN_MEMORY = 1 << 15
 _LEAST_PROGRESS = 1e-5  # relative decrease of the loss
 
@@ -57,13 +58,6 @@ class Examples:
     pairs: IndexArray
     weights: FloatArray
     negatives: IndexArray
-
-
-class Candidate(NamedTuple):
-    """A way to learn: a loss and a strength of the pull."""
-
-    loss: str
-    pull: float
 
 
 class _Block(NamedTuple):
@@ -160,42 +154,11 @@ class SoftmaxLoss:
         return sides, np.asarray(sides[0][1] @ sides[1][1].T)
 
 
-def learn(
-    candidates: Sequence[Candidate],
-    examples: Examples,
-    chosen: npt.NDArray[np.bool_],
-    start: FloatArray,
-    temperature: float | None = None,
-) -> Iterator[FloatArray]:
-    """Yield the maps of each candidate.
-
-    Parameters
-    ----------
-    candidates : sequence of Candidate
-        Losses in a row, each with falling pulls.
-    examples : Examples
-        What is learned from.
-    chosen : array of bool of shape (n_pairs,)
-        Pairs to use.
-    start : array of shape (1 or 2, m, d)
-        Maps of queries, and of documents, that are pulled to.
-    temperature : float, optional
-        Of the softmax, see `SoftmaxLoss`.
-    """
-    for kind, some in groupby(candidates, key=lambda candidate: candidate.loss):
-        pulls = [candidate.pull for candidate in some]
-        if kind == "ridge":
-            yield from _ridge(examples, chosen, pulls, start)
-        else:
-            yield from minimize(SoftmaxLoss(examples, chosen, temperature), pulls, start)
-
-
-def _ridge(
-    examples: Examples, chosen: npt.NDArray[np.bool_], pulls: Sequence[float], start: FloatArray
-) -> Iterator[FloatArray]:
-    """Yield maps of queries by ridge regression; documents stay where they start."""
+def ridge(examples: Examples, chosen: npt.NDArray[np.bool_], start: FloatArray) -> FloatArray:
+    """Return maps whose first is that of ridge regression toward the one of `start`."""
     pairs, weights = examples.pairs[chosen], examples.weights[chosen]
-    moment, products = np.zeros((start.shape[2],) * 2), np.zeros(start.shape[1:])
+    share = RIDGE / start.shape[2]
+    moment, products = share * np.eye(start.shape[2]), share * start[0]
     with single_threaded_blas():
         for first in range(0, len(pairs), _PAIRS_IN_MEMORY):
             part = slice(first, first + _PAIRS_IN_MEMORY)
@@ -203,12 +166,9 @@ def _ridge(
             weighted = (weights[part] / weights.sum())[:, None] * queries
             moment += queries.T @ weighted
             products += examples.documents[pairs[part, 1]].T @ weighted
-        for pull in pulls:
-            share = pull / start.shape[2]
-            left = moment + share * np.eye(start.shape[2])
-            maps = start.copy()
-            maps[0] = np.linalg.solve(left, (products + share * start[0]).T).T
-            yield maps
+        maps = start.copy()
+        maps[0] = np.linalg.solve(moment, products.T).T
+    return maps
 
 
 def minimize(loss: SoftmaxLoss, pulls: Sequence[float], start: FloatArray) -> Iterator[FloatArray]:

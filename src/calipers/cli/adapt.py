@@ -1,0 +1,109 @@
+"""``calipers adapt``: learn a map for the query side of a search, and write it into a file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from calipers.cli.options import add_output, check_apart
+from calipers.cli.output import console, say, write_json
+
+if TYPE_CHECKING:
+    from calipers.cli.options import Commands
+
+
+def add(commands: Commands) -> None:
+    """Register the command."""
+    adapt = commands.add_parser(
+        "adapt",
+        help="learn a map of queries from clicks",
+        description="Learn a map of query embeddings from the documents that answered them. The "
+        "index stays as it is. Where held-out queries do not gain, the map is the identity.",
+    )
+    vectors = "embeddings: NPY, Parquet or JSONL with a column 'vector', and 'id' if pairs hold ids"
+    adapt.add_argument("--queries", required=True, metavar="FILE", help=vectors)
+    adapt.add_argument("--documents", required=True, metavar="FILE", help="the same for documents")
+    adapt.add_argument(
+        "--pairs",
+        required=True,
+        metavar="FILE",
+        help="CSV, TSV, Parquet, JSONL or NPY with columns 'query', 'document', and 'weight' if "
+        "there are clicks or grades",
+    )
+    adapt.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        default=Path("adapter.safetensors"),
+        metavar="FILE",
+        help="file of the map (default: %(default)s)",
+    )
+    adapt.add_argument("--report", type=Path, metavar="FILE", help="write a page (HTML), too")
+    adapt.add_argument(
+        "--generalize-to",
+        choices=("documents", "queries"),
+        default="documents",
+        help="what decides: queries about documents without clicks, or new queries about known "
+        "documents (default: %(default)s)",
+    )
+    adapt.add_argument("--side", choices=("query", "both"), default="query")
+    adapt.add_argument("--n-components", type=int, metavar="N", help="dimensions of both sides")
+    adapt.add_argument("--seed", type=int, default=0, help="default: %(default)s")
+    add_output(adapt)
+    adapt.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read, learn, write; the verdict comes first."""
+    from calipers import QueryAdapter, io
+    from calipers.cli.embeddings import read_embeddings, read_pairs
+    from calipers.io import FileError
+
+    console()  # a missing package is reported before the work
+    for file in filter(None, (options.output, options.report)):
+        io.check_writable(file)
+        read = {name: Path(getattr(options, name)) for name in ("queries", "documents", "pairs")}
+        check_apart(file, options, **read)
+    queries, query_ids = read_embeddings(Path(options.queries))
+    documents, document_ids = read_embeddings(Path(options.documents))
+    pairs, weights = read_pairs(Path(options.pairs))
+    adapter = QueryAdapter(
+        side=options.side,
+        n_components=options.n_components,
+        generalize_to=options.generalize_to,
+        random_state=options.seed,
+    )
+    ids = {"query_ids": query_ids, "document_ids": document_ids}
+    try:
+        _learn(adapter, (queries, documents, pairs, weights), ids, quiet=options.quiet)
+    except ValueError as mistake:
+        raise FileError(str(mistake)) from None
+    adapter.save(options.output)
+    if options.report is not None:
+        adapter.report_.save(options.report)
+    if options.json:
+        write_json({**adapter.report_.to_dict(), "file": str(options.output)})
+    elif not options.quiet:
+        for line in str(adapter.report_).splitlines():
+            say(line)
+        say(f"Map: {options.output}")
+    return 0
+
+
+def _learn(adapter: Any, given: tuple[Any, ...], ids: dict[str, Any], *, quiet: bool) -> None:
+    """Fit under a progress bar."""
+    from calipers.paper.progress import meter
+
+    with (
+        meter(1.0, console=console(stderr=True), show=not quiet) as bar,
+        bar.step("learning a map of queries") as advance,
+    ):
+        done = 0.0
+
+        def progress(share: float) -> None:
+            nonlocal done
+            advance.report(share - done)
+            done = share
+
+        adapter.fit(*given, **ids, progress=progress)
