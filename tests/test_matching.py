@@ -21,7 +21,7 @@ from calipers import (
     TripletSGD,
     load,
 )
-from calipers.matching import STRATEGIES, find_threshold
+from calipers.thresholds import STRATEGIES, find_threshold
 from learners import iris
 
 X, Y = iris()
