@@ -45,4 +45,4 @@ def test_a_default_fit_is_one_fit_and_a_solver_for_every_round(
     assert main(["calls", "--rows", str(tmp_path / "rows.jsonl")]) == 0
     said = capsys.readouterr().out
     assert f" 1 fits, {plan.N_ROUNDS} solvers" in said
-    assert "TripletSGD.fit" in said
+    assert "FromLabels.fit" in said
