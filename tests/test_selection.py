@@ -153,6 +153,7 @@ def split(triplets: Any, samples: Any, feature: int) -> Any:
     return np.column_stack([anchor, np.where(swap, b, a), np.where(swap, a, b)])
 
 
+@pytest.mark.filterwarnings("ignore:ITML stopped after max_iter")  # ITML may stop early here
 def test_triplets_and_pairs() -> None:
     """Samples are small where it counts."""
     rng = np.random.default_rng(0)
