@@ -15,6 +15,8 @@ from calipers.io.errors import reason
 PACKINGS = (".gz", ".bz2", ".xz")
 MOST_UNPACKED = 256 << 20
 """Bytes that any packed file may grow to."""
+MOST_TEXT = 32 << 20
+"""Bytes of text that any packed file may grow to; text takes longer to read than numbers."""
 LARGEST_GROWTH = 100
 """Times its own size that a file may grow to beyond that."""
 LONGEST_ROW = 32 << 20
@@ -56,10 +58,10 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         ) from problem
 
 
-def check_growth(path: Path, n_bytes: int, *, when: str = "") -> None:
+def check_growth(path: Path, n_bytes: int, *, when: str = "", most: int | None = None) -> None:
     """Raise if a file would grow to ``n_bytes`` that no table of its size has."""
     size = path.stat().st_size
-    if n_bytes <= max(MOST_UNPACKED, LARGEST_GROWTH * size):
+    if n_bytes <= max(MOST_UNPACKED if most is None else most, LARGEST_GROWTH * size):
         return
     if when:
         raise FileError(
@@ -124,7 +126,7 @@ class _Measured(io.RawIOBase):
         data = self._stream.read(len(view))
         view[: len(data)] = data
         self._count += len(data)
-        check_growth(self._path, self._count)
+        check_growth(self._path, self._count, most=min(MOST_TEXT, MOST_UNPACKED))
         return len(data)
 
     def seek(self, offset: int, whence: int = 0) -> int:
