@@ -34,7 +34,7 @@ class QueryAdapter(BaseEstimator):  # type: ignore[misc]
     """Learn a map of queries from the documents that answered them; the index stays as it is.
 
     Ridge regression moves queries toward their documents, and a softmax over documents goes on from
-    there, as far as held-out queries say (:mod:`calipers.search.learning`). The map is taken only
+    there, as far as held-out queries say (``calipers.search.learning``). The map is taken only
     if the one-sided 95 % lower bound of its gain in nDCG@10 on held-out queries is above 0; else
     it is the identity and `helps_` is False.
 
