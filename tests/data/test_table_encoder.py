@@ -96,8 +96,19 @@ def test_new_rows_are_encoded_as_the_old_ones() -> None:
     ],
 )
 def test_dates(dates: list[str], style: str) -> None:
-    entry = TableEncoder().fit(pd.DataFrame({"when": dates})).columns_[0]
+    encoder = TableEncoder().fit(pd.DataFrame({"when": dates}))
+    entry = encoder.columns_[0]
     assert (entry["type"], entry["format"]) == ("date", style)
+    assert encoder.notes_ == []
+
+
+def test_ambiguous_dates_are_told() -> None:
+    table = pd.DataFrame({"when": ["3/4/2024", "5/4/2024 "], "other": ["3/4/2024", "25/4/2024"]})
+    encoder = TableEncoder().fit(table)
+    assert encoder.transform(table)[0, 0] == np.datetime64("2024-03-04").astype(int)
+    assert encoder.notes_ == [
+        "Read as month/day/year: when. If the day comes first, write the dates as year-month-day."
+    ]
 
 
 @pytest.mark.parametrize(

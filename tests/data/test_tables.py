@@ -266,6 +266,7 @@ def test_broken_arrays(tmp_path: Path) -> None:
     assert "shape (3,) and type int64: give numbers in rows and columns" in told("line.npy")
     np.save(tmp_path / "gap.npy", np.array([[1.0, 2.0], [3.0, np.nan]]))
     assert "has nan in row 2, column 2" in told("gap.npy")
+    assert told("gap.npy").endswith("or give a CSV, whose missing values are filled.")
     np.save(tmp_path / "X.npy", np.ones((3, 2)))
     assert "has no column 'y' (--label): its 2 columns have no names" in told("X.npy", label="y")
     np.save(tmp_path / "y.npy", np.ones(2))

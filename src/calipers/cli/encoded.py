@@ -37,7 +37,7 @@ class Labelled:
     left_out : list of str
         Columns that are no features, and why.
     notes : list of str
-        What was done with missing values.
+        What was done with missing values, and how ambiguous dates were read.
     """
 
     X: npt.NDArray[Any]

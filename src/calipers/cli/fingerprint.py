@@ -30,7 +30,12 @@ def add(commands: Commands) -> None:
     fingerprint.add_argument(
         "--datasets", nargs="+", metavar="NAME", help="only these, for example: semeion dna"
     )
-    fingerprint.add_argument("--quick", action="store_true", help="two splits of semeion, and dna")
+    fingerprint.add_argument(
+        "--quick",
+        action=argparse.BooleanOptionalAction,
+        default=False,
+        help="two splits of semeion, and dna (default: no)",
+    )
     fingerprint.add_argument(
         "--seeds", type=count, metavar="N", help="runs of each data set (default: 1 to 10)"
     )

@@ -38,7 +38,10 @@ def add(commands: Commands) -> None:
         "--data-dir", metavar="DIR", help="folder with the data (default: $CALIPERS_DATA)"
     )
     paper.add_argument(
-        "--download", action="store_true", help="fetch data that are not here from their homes"
+        "--download",
+        action=argparse.BooleanOptionalAction,
+        default=False,
+        help="fetch data that are not here from their homes (default: no)",
     )
     paper.add_argument(
         "--datasets", nargs="+", metavar="NAME", help="only these, for example: semeion dna"
@@ -60,10 +63,16 @@ def add(commands: Commands) -> None:
         help="triplets to learn from (default: %(default)s, as in the paper)",
     )
     paper.add_argument(
-        "--quick", action="store_true", help="one run of semeion and dna, or of embedded digits"
+        "--quick",
+        action=argparse.BooleanOptionalAction,
+        default=False,
+        help="one run of semeion and dna, or of embedded digits (default: no)",
     )
     paper.add_argument(
-        "--report-only", action="store_true", help="run nothing: make the report from the rows"
+        "--report-only",
+        action=argparse.BooleanOptionalAction,
+        default=False,
+        help="run nothing: make the report from the rows (default: no)",
     )
     add_output(paper)
     paper.set_defaults(run=run)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import missing_labels
-from calipers.data.encoding.texts import BOOLEANS, date_format
+from calipers.data.encoding.texts import BOOLEANS, date_formats
 from calipers.data.tables.numbers import MISSING, as_number
 
 FEWEST_NUMBERED = 10
@@ -34,11 +34,14 @@ class Kind:
         Format of the dates, where they are texts.
     reason : str
         Why the column is left out.
+    is_ambiguous : bool
+        Whether the dates have another format, too: day and month may be the other way round.
     """
 
     type: str = ""
     format: str | None = None
     reason: str = ""
+    is_ambiguous: bool = False
 
 
 def plain(values: Any) -> npt.NDArray[Any]:
@@ -88,7 +91,7 @@ def kind_of(name: str, column: npt.NDArray[Any], *, decimal: str, drop_ids: bool
     >>> kind_of("n", plain([float(i) for i in range(20)]), decimal=".", drop_ids=True).reason
     'row numbers'
     >>> kind_of("size", plain(["S", "L", "S", "S"]), decimal=".", drop_ids=True)
-    Kind(type='category', format=None, reason='')
+    Kind(type='category', format=None, reason='', is_ambiguous=False)
     """
     if column.dtype == np.float64:
         return _number_kind(name, column, drop_ids=drop_ids)
@@ -108,9 +111,9 @@ def kind_of(name: str, column: npt.NDArray[Any], *, decimal: str, drop_ids: bool
         return _number_kind(name, floats.astype(np.float64), drop_ids=drop_ids)
     if len(texts) > 1 and {text.lower() for text in texts} <= BOOLEANS.keys():
         return Kind("boolean")
-    style = date_format(texts)
-    if style is not None:
-        return Kind("date", style)
+    styles = date_formats(texts)
+    if styles:
+        return Kind("date", styles[0], is_ambiguous=len(styles) > 1)
     if len(texts) == 1 and len(cells) == len(column):
         return Kind(reason="the same text in each row")
     if len(texts) > max(2, len(cells) / 2):

@@ -35,7 +35,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
       0 in all of them.
     - A column of booleans, or of "yes" and "no", is a feature of 0 and 1; the more frequent value
       fills missing ones.
-    - A column of dates is a feature in days since 1970.
+    - A column of dates is a feature in days since 1970; ``3/4/2024`` is March 4 unless another date
+      of the column says that the day comes first.
     - A column without values, of row numbers or IDs, or of texts of which more than half differ is
       left out; ``left_out_`` says why.
 
@@ -56,7 +57,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     left_out_ : dict of str to str
         Names of columns that are left out, and why.
     notes_ : list of str
-        Sentences about what was left out and filled.
+        Sentences about what was left out, filled, and read in one of two ways.
     transformer_ : ColumnTransformer
         scikit-learn's parts, fitted.
     decimal_ : str
@@ -139,6 +140,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if filled:
             told = ", ".join(f"{name} ({n:,})" for name, n in filled.items())
             self.notes_.append(f"Filled missing values with the mean of the column: {told}.")
+        ambiguous = [name for name, kind in kinds.items() if kind.is_ambiguous]
+        if ambiguous:
+            self.notes_.append(
+                f"Read as month/day/year: {', '.join(ambiguous)}. If the day comes first, write "
+                "the dates as year-month-day."
+            )
         self.transformer_ = _rebuilt(self.columns_)
         return self
 

@@ -31,18 +31,17 @@ DATE_FORMATS = (
 _DAY = 86_400.0
 
 
-def date_format(texts: list[str]) -> str | None:
-    """Return the first format of dates that all texts have, or None.
+def date_formats(texts: list[str]) -> list[str]:
+    """Return the formats of dates that all texts have.
 
-    >>> date_format(["2024-01-31", "1999-12-01"]), date_format(["3/4/2024", "25/4/2024"])
-    ('%Y-%m-%d', '%d/%m/%Y')
+    >>> date_formats(["2024-01-31", "1999-12-01"]), date_formats(["3/4/2024", "25/4/2024"])
+    (['%Y-%m-%d'], ['%d/%m/%Y'])
+    >>> date_formats(["3/4/2024"])
+    ['%m/%d/%Y', '%d/%m/%Y']
     """
     if not texts or not any(sign.isdigit() for sign in texts[0]):
-        return None
-    fitting = (
-        style for style in DATE_FORMATS if all(days(text, style) is not None for text in texts)
-    )
-    return next(fitting, None)
+        return []
+    return [style for style in DATE_FORMATS if all(days(text, style) is not None for text in texts)]
 
 
 def days(text: str, style: str) -> float | None:

@@ -195,10 +195,11 @@ class Table:
         bad = first_gap(X)
         if bad is not None:
             row, column = bad
+            also = ", or give a CSV, whose missing values are filled" * bool(np.isnan(X[bad]))
             raise FileError(
                 f"{self.source} has {float(X[row, column])} in row {row + 1}, column "
                 f"{int(np.flatnonzero(kept)[column]) + 1}, where a finite number is needed: fill "
-                "or remove such rows first."
+                f"or remove such rows first{also}."
             )
         return Chosen(X=X, y=None if labels is None else _as_labels(np.asarray(labels)))
 
