@@ -9,6 +9,7 @@ folds     folds of cross-validation: stratified by class, or grouped
 paired    mean, standard error and sign test of paired differences
 nearest   the exact nearest samples; equal distances by lowest index
 knn       the vote among them, with the paper's tie rule, and its error
+rejection the same where samples far from all classes are rejected
 retrieval precision, recall, average precision and nDCG of rankings
 protocol  the k-NN error of a metric on a data set's test part
 ========= =====================================================================
@@ -17,6 +18,7 @@ protocol  the k-NN error of a metric on a data set's test part
 from calipers.evaluation.knn import knn_error, knn_predict
 from calipers.evaluation.nearest import nearest_samples
 from calipers.evaluation.protocol import split_error
+from calipers.evaluation.rejection import RejectionScores, rejection_scores
 from calipers.evaluation.retrieval import (
     RetrievalScores,
     mean_average_precision,
@@ -27,6 +29,7 @@ from calipers.evaluation.retrieval import (
 )
 
 __all__ = [
+    "RejectionScores",
     "RetrievalScores",
     "knn_error",
     "knn_predict",
@@ -35,6 +38,7 @@ __all__ = [
     "nearest_samples",
     "precision_at_k",
     "recall_at_k",
+    "rejection_scores",
     "retrieval_scores",
     "split_error",
 ]

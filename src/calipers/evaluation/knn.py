@@ -94,6 +94,19 @@ def knn_error(
     >>> knn_error([[0.0], [1.0]], [0, 1], [[0.2], [0.4]], [0, 1], n_neighbors=1)
     0.5
     """
+    right = predicted_right(X_train, y_train, X_test, y_test, n_neighbors=n_neighbors)
+    return float(np.mean(~right))
+
+
+def predicted_right(
+    X_train: npt.ArrayLike,
+    y_train: npt.ArrayLike,
+    X_test: npt.ArrayLike,
+    y_test: npt.ArrayLike,
+    *,
+    n_neighbors: int,
+) -> npt.NDArray[np.bool_]:
+    """Return whether `knn_predict` gets each test sample right."""
     predicted = knn_predict(X_train, y_train, X_test, n_neighbors=n_neighbors)
     truth = np.asarray(y_test)
     if truth.shape != predicted.shape or not len(truth):
@@ -101,4 +114,4 @@ def knn_error(
             f"y_test must have one label for each sample of X_test and at least one, "
             f"got shape {truth.shape} for {len(predicted)} samples."
         )
-    return float(np.mean(predicted != truth))
+    return np.asarray(predicted == truth)
