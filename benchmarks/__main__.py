@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks import (
+    board,
     components,
     embeddings,
     growth,
@@ -45,6 +46,7 @@ COMMANDS = {
     "trajectories": trajectories,
     "components": components,
     "kinds": kinds,
+    "board": board,
 }
 
 

@@ -100,8 +100,10 @@ def learner(name: str) -> Choice:
         return Choice(name, better_euclidean)
 
     def fit(X: FloatArray, y: IndexArray, seed: int) -> Metric:
-        settings = {"random_state": seed} if name in (DEFAULT, "MetricCV") else {}
-        return _fitted(getattr(calipers, name)(**settings), X, y)
+        model = getattr(calipers, name)()
+        if "random_state" in model.get_params():
+            model.set_params(random_state=seed)
+        return _fitted(model, X, y)
 
     return Choice(name, fit)
 

@@ -156,7 +156,7 @@ def _measure_all(asked: argparse.Namespace, chosen: Sequence[Choice], report: Re
     """Rows of all choices on all hold-outs, choice after choice on each."""
     stored = list(read(report.file)) if report.file.is_file() else []
     known = {(*_place(row), row["choice"]): row for row in stored}
-    _warm_up()
+    warm_up()
     rows: list[Row] = []
     for seed in asked.seeds:
         for name in expand(asked.only):
@@ -190,7 +190,7 @@ def _place(row: Row) -> Place:
     return row["data"], row["seed"], row["most"], row["mislabelled"]
 
 
-def _warm_up() -> None:
+def warm_up() -> None:
     """Compile or load the code, for data of several shapes."""
     rng = np.random.default_rng(0)
     for n, d in WARM_UP:

@@ -1,0 +1,132 @@
+"""The board of the documentation: learners beside each other on data that scikit-learn brings.
+
+A quarter of (at most ``--most``) samples of each training part is held out, anew for each seed.
+Learners have their defaults. The page is made of the rows, with the date and the commit.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.choices import learner
+from benchmarks.holdouts import held_out
+from benchmarks.rows import Column, Report, Row, describe, machine
+from benchmarks.study import measure, warm_up
+
+NAMES = ("iris", "wine", "breast_cancer", "digits")
+LEARNERS = {
+    "MetricCV": "MetricCV",
+    "TripletSGD": "TripletSGD",
+    "NCA": "NCA",
+    "Scaled": "standardised features",
+    "Euclidean": "raw features",
+}
+"""Learners of the package, and what the page calls them."""
+
+TABLES = {
+    "board": [
+        Column("data", "data", width=14),
+        Column("shape", "shape", width=12),
+        Column("seed", "seed", width=4),
+        Column("learner", "choice", width=12),
+        Column("error %", "error", ".2f"),
+        Column("seconds", "seconds", ".3f"),
+    ]
+}
+
+PAGE = """\
+Benchmark board
+===============
+
+``python -m benchmarks board`` made this page on {date}, from commit {commit}. Every learner has its
+defaults. :doc:`defaults` compares learners on more data sets; ``benchmarks/README.md`` of the
+repository has commands that compare them with other packages.
+
+3-NN error
+----------
+
+In percent of held-out samples: the mean over {n_holdouts} hold-outs, and its standard error. Lower
+is better. Small differences may be chance. The hold-outs of a data set share samples, so the true
+uncertainty is larger than the standard error.
+
+{errors}
+
+Seconds of a fit
+----------------
+
+The median over hold-outs. Compare the columns with each other: other work on the machine slows all.
+
+{seconds}
+
+The machine: {machine}.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What may be asked."""
+    parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES, metavar="NAME")
+    parser.add_argument(
+        "--learners", nargs="+", choices=tuple(LEARNERS), default=tuple(LEARNERS), metavar="NAME"
+    )
+    parser.add_argument("--seeds", nargs="+", type=int, default=range(10))
+    parser.add_argument("--most", type=int, default=2000, help="samples (default: %(default)s)")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=Path("docs/board.rst"),
+        metavar="FILE",
+        help="the page (default: %(default)s)",
+    )
+
+
+def run(asked: argparse.Namespace, report: Report) -> None:
+    """Measure, then write the page."""
+    warm_up()
+    for name in asked.only:
+        for seed in asked.seeds:
+            data = held_out(name, data_dir=None, most=asked.most, seed=seed)
+            for choice in map(learner, asked.learners):
+                report.add("board", data=name, seed=seed, **measure(data, choice, seed))
+    asked.output.write_text(page(report.rows, machine()), encoding="utf-8")
+    report.say(f"\nthe page is {asked.output}")
+
+
+def page(rows: Sequence[Row], facts: Mapping[str, Any]) -> str:
+    """The rows of a run as a page of the documentation."""
+    rows = [row for row in rows if "skipped" not in row]
+    return PAGE.format(
+        date=rows[0]["run"][:10],
+        commit=facts["commit"],
+        n_holdouts=len({row["seed"] for row in rows}),
+        errors=_table(rows, _error),
+        seconds=_table(rows, _seconds),
+        machine=describe({name: value for name, value in facts.items() if name != "commit"}),
+    )
+
+
+def _error(rows: Sequence[Row]) -> str:
+    errors = [row["error"] for row in rows]
+    spread = f" ± {np.std(errors, ddof=1) / np.sqrt(len(errors)):.1f}" if len(errors) > 1 else ""
+    return f"{np.mean(errors):.1f}{spread}"
+
+
+def _seconds(rows: Sequence[Row]) -> str:
+    median = float(np.median([row["seconds"] for row in rows]))
+    return f"{median:.3f}" if median >= 0.001 else "below 0.001"
+
+
+def _table(rows: Sequence[Row], cell: Callable[[Sequence[Row]], str]) -> str:
+    """A line for every data set, a column for every learner."""
+    learners = list(dict.fromkeys(row["choice"] for row in rows))
+    lines = [["data", "learned from", *(LEARNERS[name] for name in learners)]]
+    for name, shape in dict.fromkeys((row["data"], row["shape"]) for row in rows):
+        of_set = [row for row in rows if row["data"] == name]
+        groups = ([row for row in of_set if row["choice"] == one] for one in learners)
+        lines.append([name, shape, *map(cell, groups)])
+    told = "\n".join("   * - " + "\n     - ".join(line) for line in lines)
+    return f".. list-table::\n   :header-rows: 1\n\n{told}"
