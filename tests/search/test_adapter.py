@@ -15,6 +15,7 @@ from sklearn.base import clone
 
 import calipers
 from calipers import QueryAdapter
+from calipers.search import handover
 from search_log import turned, unrelated
 
 LOG = turned()
@@ -74,8 +75,11 @@ def test_clone_pickle_and_file(fitted: QueryAdapter, tmp_path: Path) -> None:
     loaded = calipers.load(tmp_path / "a.safetensors")
     assert np.array_equal(loaded.transform(LOG.queries), images)
     assert loaded.facts["verdict"] == fitted.report_.verdict
-    with pytest.raises(AttributeError, match="no attribute 'to_nothing'"):
-        _ = fitted.to_nothing
+
+
+def test_functions_hand_it_over_as_they_do_its_map(fitted: QueryAdapter) -> None:
+    assert not hasattr(fitted, "to_duckdb")
+    assert handover.to_duckdb(fitted, "adapt") == handover.to_duckdb(fitted.map_, "adapt")
 
 
 @pytest.mark.parametrize("kind", ["list", "pandas", "polars", "arrow", "ids", "float16", "dask"])

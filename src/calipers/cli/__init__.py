@@ -11,6 +11,7 @@ encoded                   a table as samples: read, encoded, split into folds
 verdict, verdict_page     what held-out samples say about distances; the same as a page
 fit, transform,           the commands for one's own data
 evaluate, inspect
+adapt, embeddings         a map of queries from clicks, and the files that it reads
 demo                      what a learned distance is worth, on embedded data
 fingerprint, paper        the commands about the paper
 completion                scripts by which shells complete commands and options

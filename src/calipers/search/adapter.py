@@ -302,15 +302,12 @@ class QueryAdapter(BaseEstimator):  # type: ignore[misc]
         return report.comparisons["given"].after[DECIDES]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the map into one safetensors file, which ``calipers.load`` reads."""
+        """Write the map into one safetensors file, which ``calipers.load`` reads.
+
+        ``calipers.search.handover`` takes it to other programs, models and stores.
+        """
         check_is_fitted(self)
         self.map_.save(path)
-
-    def __getattr__(self, name: str) -> Any:
-        """Hand over as the map does: ``to_onnx``, ``to_faiss`` and others."""
-        if name.startswith("to_") and "map_" in vars(self):
-            return getattr(self.map_, name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __repr__(self, **how: Any) -> str:
         text: str = super().__repr__(**how)
