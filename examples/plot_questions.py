@@ -2,9 +2,9 @@
 Questions and answers: search learned from pairs
 ================================================
 
-Embeddings of questions and of answers, and a list of which answer belongs to which question,
-as a search log gives it. There are no labels and nobody has listed wrong answers:
-:func:`calipers.triplets.from_positives` takes the nearest answers that are not the right one.
+Embeddings of questions and of answers, and a list of which answer belongs to which question, as a
+search log gives it. :class:`calipers.QueryAdapter` learns a matrix for the questions. The index
+of answers stays as it is.
 """
 
 import matplotlib.pyplot as plt
@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 import calipers
 from calipers.evaluation import recall_at_k
-from calipers.triplets import from_positives
 
 # %%
 # The embeddings are made up: 64 dimensions of length 1, of which few are about the topic and
@@ -32,24 +31,25 @@ def embedded(about: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 questions, answers = embedded(topics), embedded(topics)
 
 # %%
-# Learn from 600 pairs; the other 600 questions are searched for among all answers. Both tables
-# are stacked, so that pairs are indices of one X, and only answers may be negatives.
+# Learn from 600 pairs. The report says what the matrix is worth for questions that it has not
+# learned from, about answers with clicks and without; its first line is the verdict.
+# `side="both"` maps the answers too, which takes a new index.
 half = n // 2
-X = np.vstack([questions[:half], answers[:half]])
-pairs = np.column_stack([np.arange(half), np.arange(half, n)])
-triplets = from_positives(X, pairs, documents=np.arange(half, n), random_state=0)
-metric = calipers.TripletSGD(random_state=0).fit_triplets(X, triplets)
-print(f"{len(pairs)} pairs, {len(triplets):,} triplets, {metric.n_updates_} updates")
+pairs = np.column_stack([np.arange(half), np.arange(half)])
+adapter, both = (
+    calipers.QueryAdapter(side, random_state=0).fit(questions[:half], answers[:half], pairs)
+    for side in ("query", "both")
+)
+print(adapter.report_)
 
 # %%
-# How many questions find their answer among the first k?
+# The other 600 questions are searched for among all answers. How many find theirs among the
+# first k?
 relevant = np.column_stack([np.arange(half), np.arange(half, n)])
 ways = {
     "cosine": (questions, answers),
-    "learned": (metric.transform(questions), metric.transform(answers)),
-    "learned, 8 dimensions": tuple(
-        samples @ metric.components_[:8].T for samples in (questions, answers)
-    ),
+    "questions mapped": (adapter.transform(questions), answers),
+    "both mapped": (both.transform(questions), both.transform_documents(answers)),
 }
 figure, panel = plt.subplots(figsize=(7, 4.2), layout="constrained")
 ks = (1, 2, 3, 5, 10, 20, 50)

@@ -42,7 +42,7 @@ RETIRED = (
         "RowsInMemory",
         "nearest_rows",
     ),
-    *("AtOnce", "NowAndThen", "OnlyOnce", "written_whole", "spread"),
+    *("AtOnce", "NowAndThen", "OnlyOnce", "written_whole", "spread", "from_positives"),
 )
 """Names that no page may use; the change log says what they are now."""
 

@@ -1,4 +1,4 @@
-"""Triplets (anchor, positive, negative): drawn from labels, made of pairs, or given by a user.
+"""Triplets (anchor, positive, negative): drawn from labels, or given by a user.
 
 ========= ========================================================================
 module    what it does
@@ -6,7 +6,6 @@ module    what it does
 check     checks triplets or pairs that a user gives
 draw      yields triplets in portions: drawn from labelled samples, or given
 pairs     splits each triplet into its two pairs
-positives makes triplets of (query, positive) pairs, with mined hard negatives
 ========= ========================================================================
 
 The samples come from :mod:`calipers.data`, their neighbours from :mod:`calipers.neighbors`.
@@ -24,7 +23,6 @@ from calipers.triplets.draw import (
     each_negative_once,
 )
 from calipers.triplets.pairs import PairsOfTriplets
-from calipers.triplets.positives import from_positives
 
 __all__ = [
     "LARGEST_PORTION",
@@ -36,5 +34,4 @@ __all__ = [
     "check_pairs",
     "check_triplets",
     "each_negative_once",
-    "from_positives",
 ]
