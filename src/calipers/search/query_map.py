@@ -312,17 +312,28 @@ def unit_vectors(vectors: npt.NDArray[Any], plural: str, first: int = 0) -> npt.
     >>> unit_vectors(np.array([[3e300, 4e300]]), "queries")
     array([[0.6, 0.8]])
     """
+    scaled = vectors / largest_entries(vectors, plural, first)
+    return np.asarray(scaled / np.linalg.norm(scaled, axis=1, keepdims=True))
+
+
+def largest_entries(
+    vectors: npt.NDArray[Any], plural: str, first: int | npt.NDArray[np.intp] = 0
+) -> npt.NDArray[Any]:
+    """Return the largest absolute entry of each vector; raise if one has no direction.
+
+    An error counts vectors from `first` on, or names the one of these indices.
+    """
     largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0.0)
     wrong = ~(np.isfinite(largest) & (largest > 0))[:, 0]
     if wrong.any():
         at = int(wrong.argmax())
         what = "is zero" if largest[at] == 0 else "has values that are not finite"
+        index = first[at] if isinstance(first, np.ndarray) else first + at
         raise ValueError(
-            f"{plural}[{first + at}] {what}, so it has no direction: leave it out, or embed its "
-            "text again."
+            f"{plural}[{index}] {what}, so it has no direction: leave it out, or embed its text "
+            "again."
         )
-    scaled = vectors / largest
-    return np.asarray(scaled / np.linalg.norm(scaled, axis=1, keepdims=True))
+    return np.asarray(largest)
 
 
 def _refuse(vectors: npt.NDArray[Any], plural: str, n_features: int) -> NoReturn:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from calipers.arrays import IndexArray, refuse_masked
 from calipers.memmap import block_limits, release
+from calipers.search.query_map import largest_entries
 
 UnitArray = npt.NDArray[np.float32]
 """Vectors of length 1, one a row."""
@@ -86,24 +87,15 @@ def _checked(given: Any, name: str) -> npt.NDArray[Any]:
 
 
 def unit(vectors: npt.NDArray[Any], name: str, indices: IndexArray | None = None) -> UnitArray:
-    """Scale vectors to length 1.
+    """Scale vectors to length 1, in float32.
 
     Raises
     ------
     ValueError
         A vector is zero or not finite; `indices` are the ones that the message names.
     """
-    largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0.0).astype(np.float64)
-    wrong = ~(np.isfinite(largest) & (largest > 0))[:, 0]
-    if wrong.any():
-        at = int(wrong.argmax())
-        what = "is zero" if largest[at, 0] == 0 else "has values that are not finite"
-        where = at if indices is None else int(indices[at])
-        raise ValueError(
-            f"{name}[{where}] {what}, so it has no direction: leave it out, or embed its text "
-            "again."
-        )
-    scaled = (vectors / largest).astype(np.float32, copy=False)
+    largest = largest_entries(vectors, name, 0 if indices is None else indices)
+    scaled = (vectors / largest.astype(np.float64)).astype(np.float32, copy=False)
     scaled /= np.sqrt(np.einsum("ij,ij->i", scaled, scaled))[:, None]
     return np.asarray(scaled)
 
