@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from sklearn.datasets import load_iris
 
+import calipers
+from search_log import turned
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -34,7 +37,7 @@ def test_the_test_command_stands_word_for_word_in_ci() -> None:
 
 def test_the_lines_for_own_data_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    (lines,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    lines, search = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     monkeypatch.chdir(tmp_path)
     table = load_iris(as_frame=True).frame.rename(columns={"target": "species"})
     table.to_csv("flowers.csv", index=False)
@@ -42,3 +45,5 @@ def test_the_lines_for_own_data_run(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     exec(lines, known)
     assert (tmp_path / "metric.safetensors").is_file()
     assert "learner='MetricCV'" in repr(known["metric"])
+    exec(search, {**known, **turned()._asdict()})
+    assert calipers.load("adapter.safetensors").facts["helps"]

@@ -11,6 +11,7 @@ from benchmarks import kinds, startup
 from benchmarks.problem import METHODS
 
 from benchmark_rows import finite, run
+from search_log import turned
 
 pytestmark = pytest.mark.usefixtures("no_data_folder")
 
@@ -24,6 +25,41 @@ def test_embeddings(tmp_path: Path) -> None:
         assert row["components"] == 4
         assert 0 < row["before"] < row["after"] <= 1
         assert 0 < row["at_components"] <= 1
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    """A folder with two logs of one rotation each; of one, judgements of grade 4 are wrong."""
+    judged, graded = turned(120), turned(120, seed=1)
+    np.savez(tmp_path / "scifact_train.npz", **judged._asdict())
+    wrong = np.column_stack([graded.pairs[:, 0], np.roll(graded.pairs[:, 1], 1)])
+    both = graded._replace(pairs=np.vstack([graded.pairs, wrong]))
+    np.savez(tmp_path / "cranfield.npz", **both._asdict(), grade=np.repeat([1, 4], 120))
+    return tmp_path
+
+
+def test_search_by_folds(logs: Path) -> None:
+    rows = run("search", logs, "folds", "--data-dir", str(logs), "--seeds", "1")
+    assert [(row["collection"], row["held_out"]) for row in rows] == [
+        (name, part) for name in ("scifact", "cranfield") for part in ("queries", "documents")
+    ]
+    for row in rows:
+        assert row["taken"] == 4
+        assert 20 < row["gain"] <= 100 - row["base"]
+        assert 0 < row["error"] < 10
+
+
+def test_search_by_random_pairs(logs: Path) -> None:
+    for row in run("search", logs, "random", "--data-dir", str(logs), "--draws", "2"):
+        assert 0 <= row["taken"] < row["draws"] == 2
+
+
+@pytest.mark.parametrize("what", ["seconds", "memory"])
+def test_search_by_size(what: str, tmp_path: Path) -> None:
+    (row,) = run("search", tmp_path, what, "--pairs", "80", "--documents", "90", "--d", "8")
+    assert (row["pairs"], row["documents"], row["d"]) == (80, 90, 8)
+    assert finite(row, "fit_seconds", "query_microseconds", "peak_megabytes")
+    assert (row["one_seconds"] is None) == (what == "memory")
 
 
 def test_kinds(tmp_path: Path) -> None:
