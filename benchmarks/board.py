@@ -112,12 +112,16 @@ def page(rows: Sequence[Row], facts: Mapping[str, Any]) -> str:
 def _error(rows: Sequence[Row]) -> str:
     errors = [row["error"] for row in rows]
     spread = f" ± {np.std(errors, ddof=1) / np.sqrt(len(errors)):.1f}" if len(errors) > 1 else ""
-    return f"{np.mean(errors):.1f}{spread}"
+    return _unbroken(f"{np.mean(errors):.1f}{spread}")
 
 
 def _seconds(rows: Sequence[Row]) -> str:
     median = float(np.median([row["seconds"] for row in rows]))
-    return f"{median:.3f}" if median >= 0.001 else "below 0.001"
+    return f"{median:.3f}" if median >= 0.001 else _unbroken("< 0.001")
+
+
+def _unbroken(text: str) -> str:
+    return text.replace(" ", "\u00a0")
 
 
 def _table(rows: Sequence[Row], cell: Callable[[Sequence[Row]], str]) -> str:

@@ -28,4 +28,4 @@ def test_the_page_is_made_of_the_rows(tmp_path: Path) -> None:
         for j, choice in enumerate(("NCA", "Euclidean")):
             two = [r["error"] for r in rows if (r["data"], r["choice"]) == (name, choice)]
             said = f"{np.mean(two):.1f} ± {abs(two[0] - two[1]) / 2:.1f}"
-            assert cells[3 + 3 * i + 1 + j] == said
+            assert cells[3 + 3 * i + 1 + j].replace("\u00a0", " ") == said
