@@ -52,7 +52,9 @@ def _ours(method: str) -> Contestant:
 
 
 def _by_name(name: str) -> Contestant:
-    return Contestant(f"Calipers {name}", "by_name", {"learner": name}, seeded=name == "NCA")
+    return Contestant(
+        f"Calipers {name}", "by_name", {"learner": name}, seeded=name in ("NCA", "SCML")
+    )
 
 
 def _metric_learn(name: str) -> Contestant:
@@ -68,7 +70,7 @@ CONTESTANTS = (
     Contestant("Calipers MetricCV", "metric_cv"),
     *map(_ours, RECIPES),
     Contestant("Calipers LMNN", "large_margin", seeded=False),
-    *map(_by_name, ("NCA", "LFDA", "RCA", "KISSME", "GMML")),
+    *map(_by_name, ("NCA", "SCML", "LFDA", "RCA", "KISSME", "GMML")),
     Contestant("Euclidean", None, seeded=False),
     Contestant("LDA", "lda", seeded=False),
     Contestant("NCA", "nca"),

@@ -21,6 +21,7 @@ from calipers import (
     NCA,
     OASIS,
     RCA,
+    SCML,
     SPML,
     Discriminant,
     Euclidean,
@@ -36,6 +37,7 @@ _FEW_PAIRS: dict[str, Any] = {**_FROM_TRIPLETS, "n_triplets": 50}
 LEARNERS: dict[str, Any] = {
     "TripletSGD": TripletSGD(**_FROM_TRIPLETS, batch_size=1),
     "SPML": SPML(**_FROM_TRIPLETS),
+    "SCML": SCML(**_FROM_TRIPLETS),
     "OASIS": OASIS(**_FROM_TRIPLETS),
     "LEGO": LEGO(**_FROM_TRIPLETS),
     "ITML": ITML(**_FEW_PAIRS),
@@ -57,7 +59,7 @@ LEARNERS: dict[str, Any] = {
         random_state=0,
     ),
 }
-FROM_TRIPLETS = ("TripletSGD", "SPML", "OASIS", "LEGO", "ITML")
+FROM_TRIPLETS = ("TripletSGD", "SPML", "SCML", "OASIS", "LEGO", "ITML")
 STEPWISE = (*FROM_TRIPLETS, "LMNN", "NCA", "MLKR")
 each_learner = pytest.mark.parametrize("name", LEARNERS)
 each_from_triplets = pytest.mark.parametrize("name", FROM_TRIPLETS)

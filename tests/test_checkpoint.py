@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from calipers import ITML, LEGO, OASIS, SPML, FileError, TripletSGD, recipes
+from calipers import ITML, LEGO, OASIS, SCML, SPML, FileError, TripletSGD, recipes
 from calipers.interrupt import InterruptedFitWarning
 from learners import iris, random_triplets
 from watch import After
@@ -27,6 +27,7 @@ LEARNERS = [
     TripletSGD(n_components=2, batch_size=1, **SETTINGS),
     TripletSGD(init=np.diag([1.0, 2.0, 3.0, 4.0]), batch_size=1, **SETTINGS),
     SPML(**SETTINGS),
+    SCML(**SETTINGS),
     OASIS(**SETTINGS),
     LEGO(**SETTINGS),
     ITML(n_triplets=100, random_state=0),

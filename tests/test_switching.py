@@ -55,7 +55,7 @@ def test_learners_from_labels(name: str) -> None:
     np.testing.assert_allclose(got["scores"], -got["distances"])
 
 
-@pytest.mark.parametrize("name", ["ITML", "LFDA", "LMNN", "MLKR", "MMC", "NCA", "RCA"])
+@pytest.mark.parametrize("name", ["ITML", "LFDA", "LMNN", "MLKR", "MMC", "NCA", "RCA", "SCML"])
 def test_the_page_has_every_name_that_both_have(name: str) -> None:
     page = Path(__file__).parents[1] / "docs" / "metric_learn.rst"
     assert page.read_text().count(f"``{name}(") >= 2

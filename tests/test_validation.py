@@ -221,6 +221,7 @@ INTERVALS: dict[str, dict[str, str]] = {
         "radius": POSITIVE,
     },
     "SPML": {"n_triplets": COUNT, "batch_size": COUNT, "n_neighbors": COUNT, "ridge": POSITIVE},
+    "SCML": {"n_basis": COUNT, "batch_size": COUNT, "learning_rate": POSITIVE},
     "OASIS": {"n_triplets": COUNT, "n_neighbors": COUNT, "aggressiveness": POSITIVE},
     "LEGO": {"learning_rate": POSITIVE, "near_distance": f"{POSITIVE} or None"},
     "ITML": {"slack_weight": POSITIVE, "far_distance": f"{POSITIVE} or None", "max_iter": COUNT},

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from calipers.estimators import NCA as NCA
     from calipers.estimators import OASIS as OASIS
     from calipers.estimators import RCA as RCA
+    from calipers.estimators import SCML as SCML
     from calipers.estimators import SPML as SPML
     from calipers.estimators import Discriminant as Discriminant
     from calipers.estimators import Euclidean as Euclidean
@@ -66,6 +67,7 @@ _HOME_OF = {
     "MCML": "calipers.estimators",
     "MMC": "calipers.estimators",
     "OASIS": "calipers.estimators",
+    "SCML": "calipers.estimators",
     "SPML": "calipers.estimators",
     "Bridge": "calipers.search.bridge",
     "Discriminant": "calipers.estimators",
@@ -99,6 +101,7 @@ __all__ = [
     "NCA",
     "OASIS",
     "RCA",
+    "SCML",
     "SPML",
     "Bridge",
     "Discriminant",

@@ -34,7 +34,7 @@ def test_fit_writes_the_metric_that_python_learns(folder: Path) -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_every_learner() -> None:
-    few = {"itml": "20", "spml": "500", "oasis": "500", "lego": "500"}
+    few = {"itml": "20", "spml": "500", "scml": "500", "oasis": "500", "lego": "500"}
     for name, home in LEARNERS.items():
         words = ["fit", "iris.csv", "--label", "species", "-o", "m", "--quiet", "--learner", name]
         run(*words, *(["--triplets", few[name]] if name in few else []))

@@ -86,7 +86,9 @@ def test_every_init(client: Any, init: str, method: str) -> None:
         same_as_in_memory(client, learner, (X, Y), collections("array"))
 
 
-@pytest.mark.parametrize("name", ["TripletSGD", "SPML", "OASIS", "LEGO", "ITML", "MetricCV"])
+@pytest.mark.parametrize(
+    "name", ["TripletSGD", "SPML", "SCML", "OASIS", "LEGO", "ITML", "MetricCV"]
+)
 def test_given_triplets_point_through_all_partitions(client: Any, name: str) -> None:
     there, less = collections("array")[0], LESS.get(name, {})
     expected = for_triplets(name, **less).fit_triplets(X, TRIPLETS)

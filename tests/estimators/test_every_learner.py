@@ -40,6 +40,7 @@ FEW, FEW_LABELS = noise()
 
 CHANGES: dict[str, list[dict[str, Any]]] = {
     "SPML": [{"batch_size": 5}, {"ridge": 1e-2}, {"margin": 1e6}],
+    "SCML": [{"n_basis": 20}, {"batch_size": 5}, {"l1_weight": 0.1}, {"learning_rate": 0.5}],
     "OASIS": [{"aggressiveness": 0.01}],
     "LEGO": [{"learning_rate": 0.5}, {"near_distance": 0.2}, {"far_distance": 8.0}],
     "ITML": [
@@ -128,9 +129,9 @@ def test_fitted_attributes(name: str) -> None:
     assert (fitted.loss_curve_ >= 0).all()
     assert fitted.loss_curve_.max() > 0
     assert len(fitted.loss_curve_) == len(fitted.update_curve_)
-    if name in ("SPML", "OASIS"):
+    if name in ("SPML", "SCML", "OASIS"):
         assert fitted.triplet_curve_[-1] == 500
-        assert fitted.n_iter_ == (50 if name == "SPML" else 500)
+        assert fitted.n_iter_ == (500 if name == "OASIS" else 50)
     if name == "LEGO":
         assert fitted.n_iter_ == fitted.pair_curve_[-1] == 1000
     assert not hasattr(for_triplets(name).fit_triplets(X, random_triplets(150, 50)), "classes_")

@@ -24,6 +24,7 @@ LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {
         {"method": "as-sgd", "n_triplets": 200, "n_components": 2, "random_state": 0},
     ),
     "SPML": ("SPML", {"n_triplets": 200, "random_state": 0}),
+    "SCML": ("SCML", {"n_triplets": 200, "random_state": 0}),
     "OASIS": ("OASIS", {"n_triplets": 200, "n_components": 3, "random_state": 0}),
     "LEGO": ("LEGO", {"n_triplets": 200, "random_state": 0}),
     "ITML": ("ITML", {"n_triplets": 20, "random_state": 0}),

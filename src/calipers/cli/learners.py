@@ -26,6 +26,7 @@ LEARNERS = {
     "gmml": "GMML",
     "triplet-sgd": "TripletSGD",
     "spml": "SPML",
+    "scml": "SCML",
     "oasis": "OASIS",
     "lego": "LEGO",
     "itml": "ITML",

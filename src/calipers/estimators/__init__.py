@@ -13,6 +13,7 @@ lfda         LFDA: discriminants of classes that have several clusters
 gmml         GMML: the geometric mean of what is near and what is far
 triplet_sgd  TripletSGD: the paper's five algorithms and the default
 spml         SPML: the same loop with a hinge and a ridge
+scml         SCML: weights of local discriminants, many of them 0
 oasis        OASIS: a bilinear similarity, online
 lego         LEGO: pairs that move a positive definite matrix, online
 itml         ITML: the batch method behind LEGO
@@ -39,6 +40,7 @@ from calipers.estimators.nca import NCA
 from calipers.estimators.oasis import OASIS
 from calipers.estimators.rca import RCA
 from calipers.estimators.scaled import Scaled
+from calipers.estimators.scml import SCML
 from calipers.estimators.spml import SPML
 from calipers.estimators.triplet_sgd import TripletSGD
 from calipers.estimators.within_class import WithinClass
@@ -56,6 +58,7 @@ __all__ = [
     "NCA",
     "OASIS",
     "RCA",
+    "SCML",
     "SPML",
     "Discriminant",
     "Euclidean",

@@ -6,6 +6,7 @@ module         what it does
 sgd            the one loop of the paper's five methods and of SPML
 from_recipe    an SGD solver for a recipe, in the units of the samples
 logdet         pairs that move a positive definite matrix (LEGO, ITML)
+dual_averaging weights of given directions, many of them 0 (SCML)
 bilinear       passive-aggressive steps on a bilinear similarity (OASIS)
 factored       a factor of low rank, learned by NCA's loss in mini-batches
 soft_neighbors losses of soft neighbours (NCA, MLKR, MCML)
