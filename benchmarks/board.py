@@ -23,8 +23,8 @@ LEARNERS = {
     "MetricCV": "MetricCV",
     "TripletSGD": "TripletSGD",
     "NCA": "NCA",
-    "Scaled": "standardised features",
-    "Euclidean": "raw features",
+    "Scaled": "standardised",
+    "Euclidean": "raw",
 }
 """Learners of the package, and what the page calls them."""
 
@@ -44,7 +44,8 @@ Benchmark board
 ===============
 
 ``python -m benchmarks board`` made this page on {date}, from commit {commit}. Every learner has its
-defaults. :doc:`defaults` compares learners on more data sets; ``benchmarks/README.md`` of the
+defaults; the last two columns are Euclidean distance on standardised and on raw features.
+:doc:`defaults` compares learners on more data sets; ``benchmarks/README.md`` of the
 repository has commands that compare them with other packages.
 
 3-NN error
