@@ -48,6 +48,8 @@ CHANGES: dict[str, list[dict[str, Any]]] = {
         *({"max_iter": 2}, {"tol": 0.1}),
     ],
     "LMNN": [{"push_weight": 0.2}, {"max_iter": 3}, {"tol": 0.1}],
+    "NCA": [{"batch_size": 16}, {"init": "within-class"}, {"max_iter": 3}, {"tol": 0.5}],
+    "MLKR": [{"batch_size": 16}, {"init": "identity"}, {"max_iter": 3}, {"tol": 0.5}],
     "LFDA": [],
     "GMML": [{"t": 0.1}],
 }
@@ -63,7 +65,9 @@ CASES = [
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(("name", "change"), CASES)
 def test_every_parameter_changes_something(name: str, change: dict[str, Any]) -> None:
-    usual = {"ridge": 1e-1} if name == "SPML" else {}
+    usual: dict[str, Any] = {"ridge": 1e-1} if name == "SPML" else {}
+    if name in ("NCA", "MLKR") and "tol" in change:  # not of mini-batches
+        usual = {"batch_size": None}
     before = metric_of(little(name, **usual), X, Y)
     after = metric_of(little(name, **{**usual, **change}), X, Y)
     assert np.linalg.norm(before - after) > 1e-6 * np.linalg.norm(before)
