@@ -128,10 +128,10 @@ def _unbroken(text: str) -> str:
 def _table(rows: Sequence[Row], cell: Callable[[Sequence[Row]], str]) -> str:
     """A line for every data set, a column for every learner."""
     learners = list(dict.fromkeys(row["choice"] for row in rows))
-    lines = [["data", "learned from", *(LEARNERS[name] for name in learners)]]
+    lines = [["learned from", *(LEARNERS[name] for name in learners)]]
     for name, shape in dict.fromkeys((row["data"], row["shape"]) for row in rows):
         of_set = [row for row in rows if row["data"] == name]
         groups = ([row for row in of_set if row["choice"] == one] for one in learners)
-        lines.append([name, shape, *map(cell, groups)])
+        lines.append([f"{name}, {shape}", *map(cell, groups)])
     told = "\n".join("   * - " + "\n     - ".join(line) for line in lines)
     return f".. list-table::\n   :header-rows: 1\n\n{told}"
