@@ -100,7 +100,7 @@ REFUSED: dict[str, tuple[Any, Any, str]] = {
     "names twice": (FRAME.set_axis(["a", "b", "a"], axis=1), Y, "X has 2 columns named 'a': give"),
     "no columns": (FRAME[[]], Y, "X is a table without columns: at least one feature is needed."),
     "an empty table": (X[:, :0], Y, "0 feature(s) (shape=(24, 0)) while a minimum of 1 is"),
-    "texts": ([["a", "b"]] * N, Y, "could not convert string to float: 'a'"),
+    "texts": ([["a", "b"]] * N, Y, "could not convert string to float: X has 'a' in the"),
     "both ends of float64": (np.where(X > 0, 1e308, -1e308), Y, "fourth powers overflow float64"),
     "beyond float64": (X.astype(np.longdouble) * np.longdouble("1e400"), Y, "X contains infinity"),
     "two columns of labels": (X, np.stack([Y, Y], axis=1), "y should be a 1d array, got an array"),
