@@ -92,24 +92,38 @@ class Scored:
         The queries scored.
     before, after : arrays of shape (n, 4)
         `MEASURES` without and with a map.
+    n_folds : int or None
+        Folds, each scored under a map learned from the others; None if one map was given.
     """
 
     hold_out: HoldOut
     queries: IndexArray
     before: FloatArray
     after: FloatArray
+    n_folds: int | None = None
 
     @property
     def gains(self) -> FloatArray:
         """The gain of each query in the measure that decides."""
         return np.asarray((self.after - self.before)[:, _DECIDING])
 
+    @property
+    def widening(self) -> float:
+        """By how much standard errors grow because other pairs would have given other maps.
+
+        The factor is that of Nadeau and Bengio (2003) for cross-validation.
+        """
+        if self.n_folds is None:
+            return 1.0
+        return float(np.sqrt(1 + self.n_folds / max(1, self.n_folds - 1)))
+
     def lower_bound(self) -> float:
         """Return the one-sided 95 % lower bound of the mean gain."""
-        return float(lower_bounds(self.gains[None], self.hold_out.group[self.queries])[0])
+        group = self.hold_out.group[self.queries]
+        return float(lower_bounds(self.gains[None], group, self.widening)[0])
 
 
-def lower_bounds(gains: FloatArray, group: IndexArray) -> FloatArray:
+def lower_bounds(gains: FloatArray, group: IndexArray, widening: float = 1.0) -> FloatArray:
     """Return the one-sided 95 % lower bounds of mean gains.
 
     Parameters
@@ -118,6 +132,8 @@ def lower_bounds(gains: FloatArray, group: IndexArray) -> FloatArray:
         The gain of each query under each of several maps.
     group : array of shape (n_queries,)
         Queries of one group count together, for they are not independent.
+    widening : float, default=1.0
+        Factor of the standard errors.
 
     Examples
     --------
@@ -132,7 +148,7 @@ def lower_bounds(gains: FloatArray, group: IndexArray) -> FloatArray:
     sums = np.zeros((len(gains), n))
     np.add.at(sums.T, place, (gains - means).T)
     errors = np.sqrt((sums**2).sum(axis=1) * n / (n - 1)) / len(place)
-    return np.asarray(means[:, 0] - student.ppf(0.95, n - 1) * errors)
+    return np.asarray(means[:, 0] - student.ppf(0.95, n - 1) * widening * errors)
 
 
 class CrossValidation(NamedTuple):
@@ -187,7 +203,7 @@ def cross_validate(
     own = after[chosen, np.arange(len(fold))]
     return CrossValidation(
         pulls[int(lower_bounds(gains, group).argmax())],
-        Scored(hold_out, base.queries, base.values, own),
+        Scored(hold_out, base.queries, base.values, own, len(np.unique(fold))),
     )
 
 

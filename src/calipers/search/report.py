@@ -46,7 +46,8 @@ class Comparison:
     before, after : dict of str to float
         Means of the measures.
     interval : dict of str to (float, float)
-        95 % bootstrap interval of the gain, over queries; those that share documents together.
+        95 % bootstrap interval of the gain, over queries; those that share documents together,
+        widened for maps that differ from fold to fold (:attr:`Scored.widening`).
     lower_bound : float
         One-sided 95 % lower bound of the gain in nDCG@10.
     won, lost : int
@@ -125,7 +126,8 @@ def _bootstrap(scored: Scored, rng: np.random.Generator) -> tuple[list[float], l
     sizes = np.bincount(group, minlength=n)
     draws = rng.multinomial(n, np.full(n, 1 / n), size=_N_DRAWS).astype(np.float64)
     means = (draws @ sums) / np.maximum(draws @ sizes, 1)[:, None]
-    lows, highs = np.quantile(means, [0.025, 0.975], axis=0)
+    center = gains.mean(axis=0)
+    lows, highs = center + scored.widening * (np.quantile(means, [0.025, 0.975], axis=0) - center)
     return lows.tolist(), highs.tolist()
 
 
