@@ -278,8 +278,8 @@ def retrieval_report(
         after = ranks(query_map.transform(vectors), local, all_, query_map.document_components)
         before = ranks(vectors, local, all_)
     each = np.arange(len(own))
-    values = [QueryScores.of(local, rank).values for rank in (before, after)]
-    scored = Scored(HoldOut("given", local, each, each), each, *values)
+    without, mapped = (QueryScores.of(local, rank).values for rank in (before, after))
+    scored = Scored(HoldOut("given", local, each, each), each, without, mapped)
     called = own.tolist() if query_ids is None else np.asarray(query_ids)[own].tolist()
     comparison = Comparison.of(scored, called, np.random.default_rng(0))
     return RetrievalReport.of([comparison], "given")
