@@ -46,7 +46,7 @@ def by_definition(name: str, L: FloatArray) -> float:
 @each_loss
 @pytest.mark.parametrize("block", [1, 2**19])
 def test_value_and_gradient(name: str, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(soft_neighbors, "_BLOCK_ELEMENTS", block)
+    monkeypatch.setattr(soft_neighbors, "_BLOCK_DISTANCES", block)
     loss, targets = LOSSES[name]
     value = AllAnchors(loss, X, targets).at(L)
     assert np.isclose(value.objective, by_definition(name, L), rtol=1e-12)
