@@ -39,7 +39,9 @@ def learned(estimator: Any, given: Given) -> None:
     """Let a learner learn, and keep the spread of its features: it says what the metric weighs."""
     estimator._learn(given)
     some = given.samples.take(evenly_spaced(given.samples.shape[0], MOST_MEASURED))
-    estimator.feature_scale_ = some.std(axis=0, dtype=np.float64)
+    largest = np.abs(some).max(axis=0).astype(np.float64)
+    unit = np.where(largest > 0.0, largest, 1.0)  # squares of large numbers would overflow
+    estimator.feature_scale_ = unit * (some / unit).std(axis=0)
 
 
 class FromSamples:
