@@ -109,9 +109,22 @@ class SavedMetric(MahalanobisMixin):
         features = {*getattr(self, "feature_names_in_", ())}
         is_encoded = bool(features) and features != {*names} and features <= columns
         if self.encoder_ is None or is_encoded or not {*names} <= columns:
+            self._check_table(X, names, features)
             return super().transform(X)
         table = Columns({name: plain(X[name]) for name in names})
         return self._images(TableEncoder.from_columns(self.encoder_).transform(table))
+
+    def _check_table(self, X: Any, names: list[str], features: set[str]) -> None:
+        """Raise if X is a table to be encoded that lacks a column."""
+        columns = list(getattr(X, "columns", ()))
+        if not columns or not all(isinstance(name, str) for name in columns):
+            return
+        missing = [name for name in names if name not in columns]
+        if missing and not (features - {*names}) & {*columns}:
+            raise ValueError(
+                f"X has no column {', '.join(map(repr, missing[:5]))}, which the metric was "
+                "learned from: give a table with all of its columns."
+            )
 
     def pair_score(self, pairs: npt.ArrayLike) -> FloatArray:
         """Return the learned similarity within each pair, or minus the distance without one."""

@@ -93,6 +93,12 @@ def test_a_page_with_names_from_a_foreign_table() -> None:
 
 
 @pytest.mark.usefixtures("folder")
+def test_a_page_needs_the_name_of_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--html needs the name of a file" in refused(capsys, *ASKED, "--html", "-")
+    assert not Path("-").exists()
+
+
+@pytest.mark.usefixtures("folder")
 def test_retrieval_scores_of_some_samples_are_of_all_classes(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

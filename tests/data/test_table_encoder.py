@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -59,9 +60,11 @@ def test_a_real_table() -> None:
         np.testing.assert_allclose(encoder.transform(table)[:3], ROWS, rtol=1e-12)
         assert encoder.get_feature_names_out().tolist() == FEATURES
         assert encoder.left_out_ == LEFT_OUT
-    assert encoder.notes_[1] == (
-        "Filled missing values with the mean of the column: age (10), since (10)."
-    )
+    assert encoder.notes_[1:] == [
+        "Filled missing values with the mean of the column: age (10), since (10).",
+        "Missing values are no category, 0 in each feature of the column: colour (10).",
+    ]
+    assert repr(encoder) == "TableEncoder(): 7 features of 6 columns, 4 left out"
     rebuilt = TableEncoder.from_columns(json.loads(json.dumps(encoder.columns_)))
     used = X[[entry["name"] for entry in encoder.columns_]]
     np.testing.assert_array_equal(rebuilt.transform(used), encoder.transform(X))
@@ -100,6 +103,65 @@ def test_dates(dates: list[str], style: str) -> None:
     entry = encoder.columns_[0]
     assert (entry["type"], entry["format"]) == ("date", style)
     assert encoder.notes_ == []
+
+
+@pytest.mark.parametrize("first", ["2024-07-06", datetime(2024, 7, 6), "13/7/2024"])
+def test_dates_of_another_form_than_in_fit(first: Any) -> None:
+    encoder = TableEncoder().fit(pd.DataFrame({"when": [first]}))
+    other = pd.DataFrame({"when": ["06.07.2024", "2024-07-06", "6 Jul 2024"]})
+    assert np.ptp(encoder.transform(other)) == 0
+    expected = "31/12/2024" if first == "13/7/2024" else "2024-12-31"
+    with pytest.raises(ValueError, match=f"row 1, where a date such as {expected} is needed"):
+        encoder.transform(pd.DataFrame({"when": ["7/13/2024"]}))
+
+
+@pytest.mark.parametrize("first", [0, 10001])
+@pytest.mark.parametrize("step", [1, -1, 7])
+def test_row_numbers_start_anywhere(first: int, step: int) -> None:
+    numbers = first + np.arange(0, 12 * step, step) % 12  # 7 puts them out of order
+    table = pd.DataFrame({"Kundennr": numbers, "gaps": numbers * 2, "half": numbers + 0.5})
+    assert TableEncoder().fit(table).left_out_ == {"Kundennr": "row numbers"}
+    twice = pd.DataFrame({"a": [*numbers, first]})
+    assert TableEncoder().fit(twice).left_out_ == {}
+
+
+@pytest.mark.parametrize(
+    ("form", "odd", "told"),
+    [
+        ("{},83", ["k.A."] * 2, "12 of 14 cells are numbers, 'k.A.' is not: "),
+        ("2.{},83 EUR", [], "0 of 12 cells are numbers, '2.551,83 EUR' is not: "),
+        ("{},83 €", ["5,5"], "1 of 13 cells are numbers, '551,83 €' is not: "),
+        ("$ {}", [], "0 of 12 cells are numbers, '$ 551' is not: "),
+        ("street {}", ["7"], "text with 13 different values in 13 rows"),
+    ],
+)
+def test_a_column_meant_as_numbers_names_what_is_none(form: str, odd: list[str], told: str) -> None:
+    cells = [form.format(551 + i) for i in range(12)] + odd
+    encoder = TableEncoder().fit(
+        pd.DataFrame({"price": cells, "size": [1.5, 2.5] * 6 + [9] * len(odd)})
+    )
+    assert encoder.left_out_["price"].startswith(told)
+
+
+def test_missing_booleans_are_told() -> None:
+    encoder = TableEncoder().fit(pd.DataFrame({"member": ["yes", "no", "yes", None]}))
+    assert encoder.notes_ == ["Filled missing values with the more frequent value: member (1)."]
+
+
+def test_a_loaded_metric_names_the_column_that_a_table_lacks(tmp_path: Path) -> None:
+    X = TABLE[["age", "income", "colour"]]
+    encoder = TableEncoder().fit(X)
+    Scaled().fit(encoder.transform(X)).save(tmp_path / "m", encoder=encoder)
+    loaded = load(tmp_path / "m")
+    with pytest.raises(ValueError, match="X has no column 'income', which the metric"):
+        loaded.transform(X.drop(columns="income"))
+    with pytest.raises(ValueError, match="X has no column 'age', 'income', which"):
+        loaded.transform(X[["colour"]])
+    names = encoder.get_feature_names_out()
+    encoded = pd.DataFrame(encoder.transform(X), columns=names)
+    np.testing.assert_array_equal(loaded.transform(encoded), loaded.transform(X))
+    with pytest.raises(ValueError, match="feature names should match"):
+        loaded.transform(encoded.drop(columns="age"))
 
 
 def test_ambiguous_dates_are_told() -> None:
@@ -172,9 +234,8 @@ def test_a_table_of_another_country(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert data.X.tolist() == [[1.5, 1200.0], [2.25, 900.0], [3.0, 12000.5]]
     words = ["fit", str(path), "--label", "art", "--learner", "scaled", "-o", str(tmp_path / "m")]
     assert main(words) == 0
-    assert (
-        f"The comma of {path} is read as the decimal sign, as in '1,5'" in capsys.readouterr().err
-    )
+    told = f"The comma of {path} is read as the decimal sign, as in '1,5'; if that is wrong, say "
+    assert f"{told}--decimal '.'." in capsys.readouterr().err
     assert main([*words, "--decimal", "."]) == 2
     assert "has no column to learn from" in capsys.readouterr().err
 

@@ -175,7 +175,7 @@ def test_many_rows_in_blocks(tmp_path: Path) -> None:
     lines[9000] = "1,oops,2,0"
     data = table_of(tmp_path, "a,b,c,y\n" + "\n".join(lines), label="y")
     assert data.names == ["a", "c"]
-    assert data.left_out == {"b": "text with 10000 different values in 10000 rows"}
+    assert data.left_out["b"].startswith("9999 of 10000 cells are numbers, 'oops' is not: ")
     lines[9000], lines[9500] = "1,2,2,0", "1,2,2,last"
     assert table_of(tmp_path, "a,b,c,y\n" + "\n".join(lines), label="y").y[9500] == "last"
 
@@ -299,7 +299,10 @@ def test_parquet(tmp_path: Path) -> None:
     data = samples_of(path)
     day = (first - date(1970, 1, 1)).days
     assert data.X.tolist() == [[1, 1, 0, day], [1.5, 0, 0, day + 2], [2, 0, 1, day + 1]]
-    assert data.notes == ["Filled missing values with the mean of the column: a (1), c (1)."]
+    assert data.notes == [
+        "Filled missing values with the mean of the column: a (1), c (1).",
+        "Missing values are no category, 0 in each feature of the column: b (1).",
+    ]
     path.write_bytes(b"PAR1 and nothing")
     with pytest.raises(FileError, match=r"^Cannot read .* as Parquet"):
         read(path)

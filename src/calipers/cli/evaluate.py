@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from calipers.cli import learners
 from calipers.cli.encoded import read_labelled
-from calipers.cli.options import TABLE, add_data, add_output, check_apart, picture
+from calipers.cli.options import STANDARD, TABLE, add_data, add_output, check_apart, picture
 from calipers.cli.output import (
     check_picture,
     console,
@@ -60,7 +60,7 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Learn and score fold by fold, then show the verdict."""
-    from calipers.io import atomic_write, check_writable
+    from calipers.io import FileError, atomic_write, check_writable
 
     console()  # a missing package is reported before the work
     for path in filter(None, (options.output, options.html)):
@@ -68,6 +68,8 @@ def run(options: argparse.Namespace) -> int:
     if options.output is not None:
         check_picture(options.output)
     if options.html is not None:
+        if str(options.html) == STANDARD:
+            raise FileError("--html needs the name of a file, such as page.html, got '-'.")
         check_writable(options.html)
     learners.make(options)  # an option of no use is reported before the data are read
     data = read_labelled(options)

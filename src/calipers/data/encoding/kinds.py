@@ -17,9 +17,10 @@ from calipers.data.encoding.texts import BOOLEANS, date_formats
 from calipers.data.tables.numbers import MISSING, as_number
 
 FEWEST_NUMBERED = 10
-"""Rows from which on 1, 2, 3, ... are taken for row numbers."""
+"""Rows from which on consecutive whole numbers are taken for row numbers."""
 
 _ID_NAME = re.compile(r"(?:^|[\W_])(?i:id|uuid|guid|index)$|[a-z](?:Id|ID)$|^(?i:unnamed: 0)$")
+_UNIT = re.compile(r"^(?:[€$£¥]|EUR|USD|GBP|CHF)\s?|\s?[^\d\s]{1,3}$")
 
 
 @dataclass(frozen=True)
@@ -117,8 +118,26 @@ def kind_of(name: str, column: npt.NDArray[Any], *, decimal: str, drop_ids: bool
     if len(texts) == 1 and len(cells) == len(column):
         return Kind(reason="the same text in each row")
     if len(texts) > max(2, len(cells) / 2):
-        return Kind(reason=f"text with {len(texts)} different values in {len(cells)} rows")
+        return Kind(reason=_why_text([str(cell) for cell in cells], decimal))
     return Kind("category")
+
+
+def _why_text(cells: list[str], decimal: str) -> str:
+    """Say why a column of texts is left out; most of its cells may be meant as numbers.
+
+    >>> _why_text(["1,5", "2,5", "3,5", "k.A."], ",")
+    "3 of 4 cells are numbers, 'k.A.' is not: write it as a number, or leave it empty"
+    """
+    others = [cell for cell in cells if as_number(cell, decimal) is None]
+    bare = [_UNIT.sub("", cell) for cell in others]
+    with_unit = [cell for cell in bare if any(as_number(cell, sign) is not None for sign in ".,")]
+    n_numbers = len(cells) - len(others)
+    if n_numbers + len(with_unit) > len(cells) / 2:
+        return (
+            f"{n_numbers} of {len(cells)} cells are numbers, {others[0][:40]!r} is not: write it "
+            "as a number, or leave it empty"
+        )
+    return f"text with {len(set(cells))} different values in {len(cells)} rows"
 
 
 def _number_kind(name: str, numbers: npt.NDArray[Any], *, drop_ids: bool) -> Kind:
@@ -127,9 +146,11 @@ def _number_kind(name: str, numbers: npt.NDArray[Any], *, drop_ids: bool) -> Kin
         return Kind(reason="empty")
     if not drop_ids or len(given) < max(len(numbers), FEWEST_NUMBERED):
         return Kind("number")
-    if given[0] in (0.0, 1.0) and (np.diff(given) == 1.0).all():
-        return Kind(reason="row numbers")
+    distinct = np.unique(given)
     whole = np.isfinite(given).all() and (given == np.rint(given)).all()
-    if _ID_NAME.search(name) and whole and len(np.unique(given)) == len(given):
+    if not whole or len(distinct) < len(given):
+        return Kind("number")
+    if _ID_NAME.search(name):
         return Kind(reason="an ID by its name, with a different number in each row")
-    return Kind("number")
+    is_consecutive = distinct[-1] - distinct[0] == len(distinct) - 1
+    return Kind(reason="row numbers") if is_consecutive else Kind("number")

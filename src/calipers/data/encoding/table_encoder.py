@@ -18,11 +18,17 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from calipers.arrays import FloatArray, refuse_masked
 from calipers.data.encoding.kinds import Kind, kind_of, plain
-from calipers.data.encoding.texts import BOOLEANS, days, days_of
+from calipers.data.encoding.texts import BOOLEANS, days, days_in_any_form, days_of
 from calipers.data.tables.columns import Columns
 from calipers.data.tables.numbers import as_number, decimal_sign
 
 _UNKNOWN = -1.0  # code of a category that is missing or was not seen
+_ISO = "%Y-%m-%d"
+_FILLED = {
+    ("number", "date"): "Filled missing values with the mean of the column",
+    ("boolean",): "Filled missing values with the more frequent value",
+    ("category",): "Missing values are no category, 0 in each feature of the column",
+}
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -127,19 +133,20 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fill(self, kinds: Mapping[str, Kind], table: Mapping[str, npt.NDArray[Any]]) -> Self:
         """Learn fill values and categories of columns of known kinds."""
-        self.columns_, filled = [], {}
+        self.columns_, missing = [], {}
         for name, kind in kinds.items():
-            entry, n_missing = self._entry(name, kind, table[name])
+            entry, missing[name] = self._entry(name, kind, table[name])
             self.columns_.append(entry)
-            if n_missing and kind.type != "category":
-                filled[name] = n_missing
         self.notes_ = []
         if self.left_out_:
             told = ", ".join(f"{name} ({why})" for name, why in self.left_out_.items())
             self.notes_.append(f"Left out: {told}.")
-        if filled:
-            told = ", ".join(f"{name} ({n:,})" for name, n in filled.items())
-            self.notes_.append(f"Filled missing values with the mean of the column: {told}.")
+        for types, what in _FILLED.items():
+            filled = [
+                f"{name} ({n:,})" for name, n in missing.items() if n and kinds[name].type in types
+            ]
+            if filled:
+                self.notes_.append(f"{what}: {', '.join(filled)}.")
         ambiguous = [name for name, kind in kinds.items() if kind.is_ambiguous]
         if ambiguous:
             self.notes_.append(
@@ -243,12 +250,20 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             texts, counts = np.unique(_texts(column), return_counts=True)
             frequent = np.argsort(-counts, kind="stable")[: self.max_categories]
             entry["categories"] = texts[np.sort(frequent)].tolist()
-            return entry, 0
+            return entry, _as_texts(column).count("")
         codes = _codes(entry, column, self.decimal_)
         strategy = "most_frequent" if kind.type == "boolean" else "mean"
         fill = float(SimpleImputer(strategy=strategy).fit(codes[:, None]).statistics_[0])
         entry["fill"] = bool(fill) if kind.type == "boolean" else fill
         return entry, int(np.isnan(codes).sum())
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        text = str(super().__repr__(N_CHAR_MAX))
+        if not hasattr(self, "transformer_"):
+            return text
+        n_features, left_out = len(self.get_feature_names_out()), len(self.left_out_)
+        told = f"{text}: {n_features} features of {len(self.columns_)} columns"
+        return f"{told}, {left_out} left out" if left_out else told
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -270,10 +285,12 @@ def _codes(entry: Mapping[str, Any], column: npt.NDArray[Any], decimal: str) -> 
         numbers = np.array([distinct.get(cell, np.nan) for cell in column], dtype=np.float64)
         wrong = [i for i, cell in enumerate(column) if cell is not None and distinct[cell] is None]
         if wrong:
+            needed = entry["type"]
+            if needed == "date":
+                needed += f" such as {datetime(2024, 12, 31).strftime(entry.get('format') or _ISO)}"
             raise ValueError(
                 f"The column {entry['name']!r} has {str(column[wrong[0]])[:40]!r} in row "
-                f"{wrong[0] + 1}, where a {entry['type']} is needed: correct it, or leave the "
-                "column out."
+                f"{wrong[0] + 1}, where a {needed} is needed: correct it, or leave the column out."
             )
     if np.isinf(numbers).any():
         row = int(np.isinf(numbers).argmax()) + 1
@@ -291,7 +308,7 @@ def _code(cell: Any, entry: Mapping[str, Any], decimal: str) -> float | None:
     if entry["type"] == "date":
         if isinstance(cell, datetime):
             return days_of(cell)
-        return days(str(cell), entry.get("format") or "%Y-%m-%d")
+        return days_in_any_form(str(cell), entry.get("format") or _ISO)
     text = str(cell)
     if entry["type"] == "boolean":
         return BOOLEANS.get(text.lower())
@@ -314,7 +331,7 @@ def _fill(entry: Mapping[str, Any]) -> float:
     """Return the number that stands for a missing value; a file may have none, or a date."""
     fill = entry["fill"]
     if isinstance(fill, str):
-        fill = days(fill, entry.get("format") or "%Y-%m-%d")
+        fill = days(fill, entry.get("format") or _ISO)
     return 0.0 if fill is None else float(fill)
 
 

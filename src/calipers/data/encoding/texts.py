@@ -44,6 +44,19 @@ def date_formats(texts: list[str]) -> list[str]:
     return [style for style in DATE_FORMATS if all(days(text, style) is not None for text in texts)]
 
 
+def days_in_any_form(text: str, style: str) -> float | None:
+    """Return the days since 1970 of a date of that or of another format, or None.
+
+    Another format is none in which day and month may be the other way round.
+
+    >>> days_in_any_form("02.01.1970", "%Y-%m-%d"), days_in_any_form("1/2/1970", "%Y-%m-%d")
+    (1.0, None)
+    """
+    others = (other for other in DATE_FORMATS if not other.startswith(("%m/%d", "%d/%m")))
+    found = (days(text, each) for each in (style, *others))
+    return next((number for number in found if number is not None), None)
+
+
 def days(text: str, style: str) -> float | None:
     """Return the days since 1970 of a date of that format, or None.
 

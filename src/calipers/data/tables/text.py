@@ -190,7 +190,7 @@ def _about_commas(path: Path, decimal: str, cells: list[str]) -> str:
     what, other = ("the decimal sign", ".") if decimal == "," else ("grouping thousands", ",")
     return (
         f"The comma of {path} is read as {what}, as in {example!r}; if that is wrong, say "
-        f"--decimal {other}."
+        f"--decimal {other!r}."
     )
 
 
