@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from calipers import QueryAdapter
+from calipers import QueryAdapter, QueryMap
 from commands import run
 from search_log import turned, unrelated
 
@@ -53,29 +53,89 @@ def test_a_map_from_files_is_that_of_the_library(
 
 
 def test_no_gain_is_said_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run("adapt", *write(tmp_path, "npy", unrelated()))
-    assert capsys.readouterr().out.startswith("No gain that can be told from nothing")
-    run("adapt", *write(tmp_path, "npy", unrelated()), "--json")
+    page, map_file = tmp_path / "report.html", tmp_path / "a.safetensors"
+    arguments = write(tmp_path, "npy", unrelated())
+    run("adapt", *arguments, "--report", str(page))
+    verdict, then, *_, last = capsys.readouterr().out.splitlines()
+    assert verdict.startswith("No gain that can be told from nothing")
+    assert then.startswith("So the map is the identity: queries stay as they are")
+    assert last == f"The identity was written to {map_file}"
+    assert then in page.read_text()
+    run("adapt", *arguments, "--quiet")
+    assert capsys.readouterr().out == verdict + "\n"
+    run("adapt", *arguments, "--json")
     assert json.loads(capsys.readouterr().out)["helps"] is False
+    run("adapt", *arguments, "--n-components", "4")
+    _, then, *_, last = capsys.readouterr().out.splitlines()
+    assert then.startswith("So nothing learned is in the map: it only reduces both sides to 4")
+    assert last == f"Map: {map_file}"
+
+
+def test_pairs_may_have_semicolons(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = write(tmp_path, "jsonl")
+    clicks = tmp_path / "clicks.csv"
+    clicks.write_text(clicks.read_text().replace(",", ";"))
+    run("adapt", *arguments, "--quiet")
+    assert capsys.readouterr().out.startswith("The map helps")
 
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         ("clicks.csv", "question,document\n1,2\n", "must have the columns 'query' and 'document'"),
-        ("clicks.csv", "query,document\n1,999\n", "pairs[0, 1] = 999 points past the 200"),
-        ("clicks.csv", "query,document,weight\n1,2,many\n", "weights that are no numbers"),
+        (
+            "clicks.csv",
+            "query,document\n1,999\n",
+            "the document in row 1 of clicks.csv = 999 points past",
+        ),
+        ("clicks.csv", "query,document\n1,2\n1,-1\n", "the document in row 2 of clicks.csv = -1"),
+        ("clicks.csv", "query,document\n1,2\n,1\n", "the query in row 2 of clicks.csv = '' must"),
+        ("clicks.csv", "query,document\na,2\n", "give --queries a file with a column 'id'"),
+        ("clicks.csv", f"query,document\n1,{10**30}\n", f"clicks.csv = '{10**30}' must be"),
+        ("clicks.csv", "query,document\n1,2\n2,1\n", "add pairs of other queries."),
+        ("clicks.csv", "query,document,weight\n1,2,1\n1,3,-4\n", "row 2 of clicks.csv = -4.0"),
+        ("clicks.csv", "query,document,weight\n1,2,many\n", "no numbers: 'many' in row 1"),
         ("clicks.csv", "", "has no rows with named columns"),
-        ("queries.npy", "nothing", "is no NPY file"),
+        ("queries.npy", "nothing", "holds something else than numbers): give arrays"),
+        ("queries.npy", None, "does not exist: give the name"),
+        ("clicks.csv", None, "does not exist: give the name"),
     ],
 )
 def test_mistakes_end_in_one_sentence(
-    name: str, content: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, content: str | None, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = write(tmp_path, "npy")
-    (tmp_path / name).write_text(content)
+    (tmp_path / name).unlink()
+    if content is not None:
+        (tmp_path / name).write_text(content)
     run("adapt", *arguments, code=2)
     said = capsys.readouterr().err
     assert message in said
     assert said.strip().count("\n") == 0
+    assert not any(word in said for word in ("query_ids", "document_ids", "n_folds", "pairs["))
     assert not (tmp_path / "a.safetensors").exists()
+
+
+def test_ids_that_are_missing_are_told_by_file_and_row(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = write(tmp_path, "jsonl")
+    (tmp_path / "clicks.csv").write_text("query,document\nq0,d0\nq1,nobody\n")
+    run("adapt", *arguments, code=2)
+    said = capsys.readouterr().err
+    assert "row 2 of clicks.csv names the document 'nobody', which the column 'id' of" in said
+
+
+def test_a_page_must_be_html(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        run("adapt", *write(tmp_path, "npy"), "--report", str(tmp_path / "r.pdf"))
+    assert "the page's name must end in .html, got" in capsys.readouterr().err
+
+
+def test_queries_that_are_missing_are_named_by_transform(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    QueryMap(np.eye(2)).save(tmp_path / "a.safetensors")
+    out = ("-o", str(tmp_path / "out.npy"))
+    run("transform", str(tmp_path / "a.safetensors"), str(tmp_path / "none.npy"), *out, code=2)
+    assert "none.npy' does not exist: give the name of a data file." in capsys.readouterr().err

@@ -186,7 +186,13 @@ Q, D, P = np.eye(6), np.eye(6), [[i, i] for i in range(6)]
         ((Q, D, [[0, 0], [1, 9]]), {}, r"pairs\[1, 1\] = 9 points past the 6 documents"),
         ((Q, D, [[0, 0], [-1, 2]]), {}, r"pairs\[1, 0\] = -1 points past the 6 queries"),
         ((Q, D, [0, 1]), {}, r"pairs must have shape \(n_pairs, 2\)"),
-        ((Q, D, [["a", "b"]]), {}, "pass query_ids if these are ids"),
+        (
+            (Q, D, [["a", "b"]]),
+            {},
+            r"pairs\[0, 0\] = 'a' must be .* pass query_ids if these are ids",
+        ),
+        ((Q, D, [[0.0, 1.0]]), {}, r"pairs\[0, 0\] = 0.0 must be a whole number"),
+        ((Q, D, np.empty((0, 2))), {}, "pairs is empty"),
         ((Q, D, np.empty((0, 2), int)), {}, "pairs is empty"),
         ((Q, D, [["a", 1]]), {"query_ids": list("bcdefg")}, "names the query 'a', which query_ids"),
         ((Q, D, P), {"query_ids": list("aacdef")}, "query_ids has 'a' more than once"),
@@ -198,6 +204,7 @@ Q, D, P = np.eye(6), np.eye(6), [[i, i] for i in range(6)]
         ((Q, D, [[i, 3] for i in range(6)]), {}, "pairs are all on one document"),
         ((Q, D, P[:3]), {}, "pairs has 3 queries, fewer than the 5 folds"),
         ((Q, D, P, [1.0]), {}, "sample_weight must be a finite number of at least 0"),
+        ((Q, D, P, [1, 1, -2, 1, 1, 1]), {}, r"sample_weight\[2\] = -2.0 must be a finite number"),
         ((Q, D, P), {"negatives": [[2, 2]]}, "negatives and pairs both have query 2"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +40,7 @@ def add(commands: Commands) -> None:
         metavar="FILE",
         help="file of the map (default: %(default)s)",
     )
-    adapt.add_argument("--report", type=Path, metavar="FILE", help="write a page (HTML), too")
+    adapt.add_argument("--report", type=_page, metavar="FILE", help="write a page (HTML), too")
     adapt.add_argument(
         "--generalize-to",
         choices=("documents", "queries"),
@@ -47,7 +48,13 @@ def add(commands: Commands) -> None:
         help="what decides: queries about documents without clicks, or new queries about known "
         "documents (default: %(default)s)",
     )
-    adapt.add_argument("--side", choices=("query", "both"), default="query")
+    adapt.add_argument(
+        "--side",
+        choices=("query", "both"),
+        default="query",
+        help="what is mapped: queries alone, or documents too, which needs a new index (default: "
+        "%(default)s)",
+    )
     adapt.add_argument("--n-components", type=int, metavar="N", help="dimensions of both sides")
     adapt.add_argument("--seed", type=int, default=0, help="default: %(default)s")
     add_output(adapt)
@@ -78,17 +85,44 @@ def run(options: argparse.Namespace) -> int:
     try:
         _learn(adapter, (queries, documents, pairs, weights), ids, quiet=options.quiet)
     except ValueError as mistake:
-        raise FileError(str(mistake)) from None
+        raise FileError(_in_words_of_the_command(str(mistake), options)) from None
     adapter.save(options.output)
     if options.report is not None:
         adapter.report_.save(options.report)
     if options.json:
         write_json({**adapter.report_.to_dict(), "file": str(options.output)})
-    elif not options.quiet:
+    elif options.quiet:
+        say(adapter.report_.verdict)
+    else:
         for line in str(adapter.report_).splitlines():
             say(line)
-        say(f"Map: {options.output}")
+        is_identity = not adapter.helps_ and options.n_components is None
+        say(f"{'The identity was written to' if is_identity else 'Map:'} {options.output}")
     return 0
+
+
+def _page(text: str) -> Path:
+    """Parse the name of a page."""
+    path = Path(text)
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise argparse.ArgumentTypeError(f"the page's name must end in .html, got {text!r}")
+    return path
+
+
+def _in_words_of_the_command(mistake: str, options: argparse.Namespace) -> str:
+    """Name files, rows and options where the library names arguments."""
+    words = {", or lower n_folds": ""}
+    for side, option in (("query", "queries"), ("document", "documents")):
+        words[f"pass {side}_ids"] = f"give --{option} a file with a column 'id'"
+        words[f"{side}_ids"] = f"the column 'id' of {getattr(options, option)}"
+    for argument, word in words.items():
+        mistake = mistake.replace(argument, word)
+    at = re.match(r"(pairs|sample_weight)\[(\d+)(?:, (\d))?\]", mistake)
+    if at is None:
+        return mistake
+    cell = "weight" if at[1] == "sample_weight" else {"0": "query", "1": "document"}.get(at[3])
+    row = f"row {int(at[2]) + 1} of {Path(options.pairs).name}"
+    return (f"the {cell} in {row}" if cell else row) + mistake[at.end() :]
 
 
 def _learn(adapter: Any, given: tuple[Any, ...], ids: dict[str, Any], *, quiet: bool) -> None:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from calipers.data.tables.arrays import load_npy
+from calipers.data.tables.read import check_is_file
+from calipers.data.tables.text import separator_of
 from calipers.io import FileError
+
+_WHOLE = re.compile(r"\s*-?\d{1,18}\s*")  # fits into int64
 
 
 def read_embeddings(path: Path) -> tuple[npt.NDArray[Any], list[Any] | None]:
@@ -21,8 +27,9 @@ def read_embeddings(path: Path) -> tuple[npt.NDArray[Any], list[Any] | None]:
     FileError
         The file is not there, of another format, or has no vectors.
     """
+    check_is_file(path)
     if path.suffix.lower() == ".npy":
-        return _array(path), None
+        return load_npy(path), None
     columns = _columns(path)
     if "vector" not in columns:
         raise FileError(f"{path} has no column 'vector', only {_listed(columns)}: rename one.")
@@ -41,8 +48,9 @@ def read_pairs(path: Path) -> tuple[Any, npt.NDArray[np.float64] | None]:
     FileError
         The file is not there, of another format, or has no such columns.
     """
+    check_is_file(path)
     if path.suffix.lower() == ".npy":
-        return _array(path), None
+        return load_npy(path), None
     columns = _columns(path)
     if not {"query", "document"} <= set(columns):
         raise FileError(
@@ -51,19 +59,20 @@ def read_pairs(path: Path) -> tuple[Any, npt.NDArray[np.float64] | None]:
         )
     both = [_whole(columns[name]) for name in ("query", "document")]
     pairs = np.array(list(zip(*both, strict=True)), dtype=object).reshape(-1, 2)
-    if "weight" not in columns:
-        return pairs, None
-    try:
-        return pairs, np.array(columns["weight"], dtype=np.float64)
-    except (ValueError, TypeError):
-        raise FileError(f"{path} has weights that are no numbers.") from None
+    weights = columns.get("weight")
+    return pairs, None if weights is None else _numbers(path, weights)
 
 
-def _array(path: Path) -> npt.NDArray[Any]:
-    try:
-        return np.asanyarray(np.load(path, mmap_mode="r", allow_pickle=False))
-    except (ValueError, EOFError) as damaged:
-        raise FileError(f"{path} is no NPY file of numbers: {damaged}") from None
+def _numbers(path: Path, weights: list[Any]) -> npt.NDArray[np.float64]:
+    numbers = np.empty(len(weights))
+    for row, weight in enumerate(weights):
+        try:
+            numbers[row] = float(weight)
+        except (ValueError, TypeError):
+            raise FileError(
+                f"{path} has weights that are no numbers: {weight!r} in row {row + 1}."
+            ) from None
+    return numbers
 
 
 def _columns(path: Path) -> dict[str, list[Any]]:
@@ -76,7 +85,9 @@ def _columns(path: Path) -> dict[str, list[Any]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as lines:
             if kind in (".csv", ".tsv"):
-                rows = list(csv.DictReader(lines, delimiter="," if kind == ".csv" else "\t"))
+                separator = "\t" if kind == ".tsv" else separator_of(lines.readline())
+                lines.seek(0)
+                rows = list(csv.DictReader(lines, delimiter=separator))
             else:
                 rows = [json.loads(line) for line in lines if line.strip()]
     except (UnicodeDecodeError, json.JSONDecodeError, csv.Error) as damaged:
@@ -104,7 +115,7 @@ def _parquet(path: Path) -> dict[str, list[Any]]:
 
 def _whole(values: list[Any]) -> list[Any]:
     """Return integers if all texts of a CSV are, else the values as they are."""
-    if all(isinstance(value, str) and value.strip().isdecimal() for value in values):
+    if all(isinstance(value, str) and _WHOLE.fullmatch(value) for value in values):
         return [int(value) for value in values]
     return values
 

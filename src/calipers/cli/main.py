@@ -96,6 +96,7 @@ def _parser() -> _Parser:
         "  calipers evaluate data.csv --label species    is a learned metric better?\n"
         "  calipers fit data.csv --label species -o metric.safetensors\n"
         "  calipers transform metric.safetensors data.csv -o images.csv\n"
+        "  calipers adapt --queries queries.npy --documents documents.npy --pairs clicks.csv\n"
         "  calipers inspect metric.safetensors           what was learned\n"
         "  calipers fingerprint --data-dir DIR --quick   our numbers beside the paper's\n"
         "  calipers paper --data-dir DIR                 all its experiments, as a report\n"

@@ -193,7 +193,16 @@ class QueryAdapter(BaseEstimator):  # type: ignore[misc]
             if name == self.generalize_to:
                 pulls = (found.pull,)
         comparisons = [Comparison.of(one, ids, rng) for one in scored]
-        return RetrievalReport.of(comparisons, self.generalize_to), pulls[0]
+        return RetrievalReport.of(comparisons, self.generalize_to, self._otherwise()), pulls[0]
+
+    def _otherwise(self) -> str:
+        """What the map is where there is no gain."""
+        if self.n_components is None:
+            return "So the map is the identity: queries stay as they are, but for unit length."
+        return (
+            "So nothing learned is in the map: it only reduces both sides to "
+            f"{self.n_components} dimensions."
+        )
 
     def partial_fit(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -129,10 +130,14 @@ def _indices(given: npt.NDArray[Any], ids: Any, n: int, where: tuple[str, int, s
     if ids is not None:
         return _by_id(given, ids, n, (name, side, plural))
     whole = np.asarray(given if given.dtype.kind in "iu" else _as_numbers(given))
+    if not len(given):
+        return np.empty(0, dtype=np.intp)
     if whole.dtype.kind not in "iu":
+        values = given.tolist()
+        at = next((i for i, value in enumerate(values) if not _counts(value)), 0)
         raise ValueError(
-            f"{name} must hold whole numbers that count {plural} from 0, got {given.dtype}: pass "
-            f"{side}_ids if these are ids."
+            f"{name}[{at}, {column}] = {values[at]!r} must be a whole number that counts {plural} "
+            f"from 0: correct it, or pass {side}_ids if these are ids."
         )
     wrong = (whole < 0) | (whole >= n)
     if wrong.any():
@@ -149,6 +154,13 @@ def _as_numbers(given: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if given.dtype.kind == "O" and all(isinstance(value, int | np.integer) for value in given):
         return given.astype(np.int64)
     return given
+
+
+def _counts(value: Any) -> bool:
+    """Tell whether a value is a whole number, or the text of one."""
+    if isinstance(value, str):
+        return re.fullmatch(r"\s*-?\d{1,18}\s*", value) is not None
+    return isinstance(value, int)
 
 
 def _by_id(given: npt.NDArray[Any], ids: Any, n: int, words: tuple[str, str, str]) -> IndexArray:
@@ -176,9 +188,16 @@ def _weights(given: Any, n_pairs: int) -> FloatArray:
     if given is None:
         return np.ones(n_pairs)
     weights = np.asarray(given, dtype=np.float64)
-    if weights.shape != (n_pairs,) or not np.isfinite(weights).all() or (weights < 0).any():
+    if weights.shape != (n_pairs,):
         raise ValueError(
             f"sample_weight must be a finite number of at least 0 for each of {n_pairs} pairs, got "
             f"shape {weights.shape}: pass clicks, or grades that rise with relevance."
+        )
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if wrong.any():
+        at = int(wrong.argmax())
+        raise ValueError(
+            f"sample_weight[{at}] = {weights[at]} must be a finite number of at least 0: pass "
+            "clicks, or grades that rise with relevance."
         )
     return weights

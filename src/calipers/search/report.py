@@ -147,6 +147,8 @@ class RetrievalReport:
         By name.
     stale : bool
         Whether the map has learned more since.
+    consequence : str
+        One sentence on what the map is where it is not taken, else empty.
     """
 
     verdict: str
@@ -154,10 +156,13 @@ class RetrievalReport:
     decides: str
     comparisons: dict[str, Comparison]
     stale: bool = False
+    consequence: str = ""
 
     @classmethod
-    def of(cls, comparisons: list[Comparison], decides: str) -> RetrievalReport:
-        """Take the decision and put it into words."""
+    def of(
+        cls, comparisons: list[Comparison], decides: str, otherwise: str = ""
+    ) -> RetrievalReport:
+        """Take the decision and put it into words; `otherwise` is the consequence of no gain."""
         by_name = {one.name: one for one in comparisons}
         deciding = by_name[decides]
         helps = deciding.lower_bound > 0
@@ -173,7 +178,7 @@ class RetrievalReport:
             if helps
             else f"No gain that can be told from nothing: {measured}."
         )
-        return cls(verdict, helps, decides, by_name)
+        return cls(verdict, helps, decides, by_name, consequence="" if helps else otherwise)
 
     def as_stale(self) -> RetrievalReport:
         """Return the report of a map that has learned more since."""
@@ -186,6 +191,7 @@ class RetrievalReport:
             "helps": self.helps,
             "decides": self.decides,
             "stale": self.stale,
+            "consequence": self.consequence,
             "comparisons": {name: vars(one).copy() for name, one in self.comparisons.items()},
         }
 
@@ -200,7 +206,7 @@ class RetrievalReport:
         Path(path).write_text(self.to_html(), encoding="utf-8")
 
     def __str__(self) -> str:
-        lines = [self.verdict]
+        lines = [self.verdict, *filter(None, [self.consequence])]
         if self.stale:
             lines.append("Out of date: the map has learned more since; fit again for new numbers.")
         for one in self.comparisons.values():

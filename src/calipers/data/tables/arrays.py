@@ -16,14 +16,14 @@ from calipers.io.errors import reason
 
 def read_npy(path: Path, *, label: str | None = None) -> Table:
     """Map the matrix in an NPY file; ``label`` may name another with the labels."""
-    matrix = _checked_matrix(path, _load(path), "the array")
+    matrix = _checked_matrix(path, load_npy(path), "the array")
     if label is None or not label.lower().endswith(".npy"):
         return Table(str(path), named=False, matrix=matrix)
     return Table(
         str(path),
         named=False,
         matrix=matrix,
-        labels=_checked_labels(label, _load(Path(label)), matrix),
+        labels=_checked_labels(label, load_npy(Path(label)), matrix),
     )
 
 
@@ -49,7 +49,8 @@ def read_npz(path: Path, *, label: str | None = None) -> Table:
     return Table(str(path), named=False, matrix=matrix, labels=labels)
 
 
-def _load(path: Path) -> npt.NDArray[Any]:
+def load_npy(path: Path) -> npt.NDArray[Any]:
+    """Map the array in an NPY file, whatever its shape and type."""
     try:
         loaded = np.load(path, mmap_mode="r", allow_pickle=False)
     except Exception as wrong:  # whatever the parsers of headers and archives raise

@@ -69,9 +69,7 @@ def read(
         The file cannot be read; one sentence says why and what to do.
     """
     kind = kind or format_of(path)
-    if not path.is_file():
-        what = "is not a file" if path.exists() else "does not exist"
-        raise FileError(f"{str(path)!r} {what}: give the name of a data file.")
+    check_is_file(path)
     if path.suffix.lower() in PACKINGS and kind not in _PACKED_TOO:
         raise FileError(f"{path} is packed, which {kind} cannot be read from: unpack it first.")
     given = {"--encoding": encoding, "--header": header, "--decimal": decimal}
@@ -111,6 +109,13 @@ def read(
     from calipers.data.tables.arrays import read_npy, read_npz
 
     return (read_npy if kind == "npy" else read_npz)(path, label=label)
+
+
+def check_is_file(path: Path) -> None:
+    """Raise `FileError` if there is no such file."""
+    if not path.is_file():
+        what = "is not a file" if path.exists() else "does not exist"
+        raise FileError(f"{str(path)!r} {what}: give the name of a data file.")
 
 
 def format_of(path: Path) -> str:

@@ -136,7 +136,7 @@ def _table(path: Path, lines: IO[str], form: _Form) -> Table:
     first_line = next((line for line in bounded if line.strip()), "")
     if not first_line:
         raise FileError(f"{path} is empty: give a table with a header and rows.")
-    separator = form.separator or _separator(first_line)
+    separator = form.separator or separator_of(first_line)
     rows = _rows(csv.reader(chain([first_line], bounded), delimiter=separator), bounded)
     line, head = next(rows)
     if len(head) > MOST_COLUMNS:
@@ -205,7 +205,8 @@ def _rows(
             yield reader.line_num, row
 
 
-def _separator(line: str) -> str:
+def separator_of(line: str) -> str:
+    """Return what separates the cells of a line: the sign of which it has most."""
     counts = Counter(line)
     return max(_SEPARATORS, key=lambda sign: (counts[sign], sign == ","))
 
