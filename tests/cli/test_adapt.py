@@ -138,4 +138,6 @@ def test_queries_that_are_missing_are_named_by_transform(
     QueryMap(np.eye(2)).save(tmp_path / "a.safetensors")
     out = ("-o", str(tmp_path / "out.npy"))
     run("transform", str(tmp_path / "a.safetensors"), str(tmp_path / "none.npy"), *out, code=2)
-    assert "none.npy' does not exist: give the name of a data file." in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert said.startswith("calipers: '")
+    assert said.endswith("none.npy' does not exist: give the name of a data file.\n")

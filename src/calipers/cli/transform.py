@@ -87,8 +87,9 @@ def _map_queries(options: argparse.Namespace, query_map: QueryMap) -> int:
     from calipers.data.tables.written import write_text
     from calipers.io import FileError
 
+    queries, _ = read_embeddings(Path(options.data))
     try:
-        images = query_map.transform(read_embeddings(Path(options.data))[0])
+        images = query_map.transform(queries)
     except ValueError as mistake:
         raise FileError(f"{options.data}: {mistake}") from None
     names = [f"component{i}" for i in range(images.shape[1])]
