@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,7 @@ from calipers.data.tables.arrays import load_npy
 from calipers.data.tables.read import check_is_file
 from calipers.data.tables.text import separator_of
 from calipers.io import FileError
-
-_WHOLE = re.compile(r"\s*-?\d{1,18}\s*")  # fits into int64
+from calipers.search.relevance import is_whole
 
 
 def read_embeddings(path: Path) -> tuple[npt.NDArray[Any], list[Any] | None]:
@@ -115,7 +113,7 @@ def _parquet(path: Path) -> dict[str, list[Any]]:
 
 def _whole(values: list[Any]) -> list[Any]:
     """Return integers if all texts of a CSV are, else the values as they are."""
-    if all(isinstance(value, str) and _WHOLE.fullmatch(value) for value in values):
+    if all(isinstance(value, str) and is_whole(value) for value in values):
         return [int(value) for value in values]
     return values
 

@@ -134,7 +134,7 @@ def _indices(given: npt.NDArray[Any], ids: Any, n: int, where: tuple[str, int, s
         return np.empty(0, dtype=np.intp)
     if whole.dtype.kind not in "iu":
         values = given.tolist()
-        at = next((i for i, value in enumerate(values) if not _counts(value)), 0)
+        at = next((i for i, value in enumerate(values) if not is_whole(value)), 0)
         raise ValueError(
             f"{name}[{at}, {column}] = {values[at]!r} must be a whole number that counts {plural} "
             f"from 0: correct it, or pass {side}_ids if these are ids."
@@ -156,8 +156,8 @@ def _as_numbers(given: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return given
 
 
-def _counts(value: Any) -> bool:
-    """Tell whether a value is a whole number, or the text of one."""
+def is_whole(value: Any) -> bool:
+    """Tell whether a value is a whole number, or the text of one that int64 holds."""
     if isinstance(value, str):
         return re.fullmatch(r"\s*-?\d{1,18}\s*", value) is not None
     return isinstance(value, int)
