@@ -40,7 +40,8 @@ def learned(estimator: Any, given: Given) -> None:
     estimator._learn(given)
     some = given.samples.take(evenly_spaced(given.samples.shape[0], MOST_MEASURED))
     largest = np.abs(some).max(axis=0).astype(np.float64)
-    unit = np.where(largest > 0.0, largest, 1.0)  # squares of large numbers would overflow
+    exponent = np.frexp(largest)[1] - 1  # squares of large numbers would overflow
+    unit = np.ldexp(1.0, np.clip(exponent, -1000, 1000))
     estimator.feature_scale_ = unit * (some / unit).std(axis=0)
 
 
