@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -58,3 +60,15 @@ def test_hard_negatives_are_the_nearest_that_are_not_relevant() -> None:
     found = hardest(queries, documents, pairs, 4)
     for query, own in enumerate(found):
         assert set(products[query, own]) == set(np.sort(products[query])[-4:])
+
+
+def test_negatives_do_not_keep_what_they_were_chosen_from() -> None:
+    vectors = np.random.default_rng(0).normal(size=(2000, 4)).astype(np.float32)
+    each = np.column_stack([np.arange(1500), np.arange(1500)])
+    tracemalloc.start()
+    try:
+        hardest(vectors[:1500], vectors, each, 5)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 1500 * 2000 * 8  # bytes of all orders together

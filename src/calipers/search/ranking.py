@@ -128,7 +128,7 @@ def hardest(queries: UnitArray, documents: UnitArray, pairs: IndexArray, n: int)
         products[pairs[first:last, 0] - start, pairs[first:last, 1]] = -2.0
         if n == len(documents):
             return np.tile(np.arange(n), (stop - start, 1))
-        return np.asarray(np.argpartition(-products, n - 1, axis=1)[:, :n])
+        return np.argpartition(-products, n - 1, axis=1)[:, :n].copy()  # a view keeps all
 
     with single_threaded_blas():
         found = parallel_map(search, range(0, len(queries), _QUERIES_PER_CHUNK))
