@@ -47,7 +47,7 @@ class Comparison:
         Means of the measures.
     interval : dict of str to (float, float)
         95 % bootstrap interval of the gain, over queries; those that share documents together,
-        widened for maps that differ from fold to fold (:attr:`Scored.widening`).
+        widened for maps that differ from fold to fold.
     lower_bound : float
         One-sided 95 % lower bound of the gain in nDCG@10.
     won, lost : int
