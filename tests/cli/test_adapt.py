@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from calipers import QueryAdapter, QueryMap
+from calipers import FileError, QueryAdapter, QueryMap
+from calipers.cli.embeddings import read_embeddings
 from commands import run
 from search_log import turned, unrelated
 
@@ -69,6 +71,47 @@ def test_no_gain_is_said_first(tmp_path: Path, capsys: pytest.CaptureFixture[str
     _, then, *_, last = capsys.readouterr().out.splitlines()
     assert then.startswith("So nothing learned is in the map: it only reduces both sides to 4")
     assert last == f"Map: {map_file}"
+
+
+@pytest.mark.parametrize("kind", ["list_", "large_list", "fixed", "half", "of two sizes", "null"])
+def test_vectors_of_parquet(kind: str, tmp_path: Path) -> None:
+    vectors = np.arange(12.0).reshape(4, 3)
+    kinds = {
+        "large_list": pa.large_list(pa.float64()),
+        "fixed": pa.list_(pa.float32(), 3),
+        "half": pa.list_(pa.float16()),
+    }
+    cells: list[Any] = [row.astype(np.float16 if kind == "half" else float) for row in vectors]
+    wrong = {"of two sizes": [1.0], "null": None}
+    if kind in wrong:
+        cells[2] = wrong[kind]
+    column = pa.chunked_array([pa.array(each, kinds.get(kind)) for each in (cells[:1], cells[1:])])
+    texts = pa.array(["not asked for"] * 4)
+    pq.write_table(pa.table({"vector": column, "text": texts}), tmp_path / "a.parquet")
+    if kind in wrong:
+        with pytest.raises(FileError, match="vectors of different lengths, or none in a row"):
+            read_embeddings(tmp_path / "a.parquet")
+        return
+    found, ids = read_embeddings(tmp_path / "a.parquet")
+    assert found.dtype == np.float32
+    assert ids is None
+    np.testing.assert_array_equal(found, vectors)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('{"id":' * 200_000, "not JSON in line 2"),
+        ("[1, 2]", "no object in line 2"),
+        ('{"id": 1, "id": 2}', "names a value twice"),
+        ('{"id": "\xff"}', "not JSON in line 2"),
+    ],
+)
+def test_lines_that_are_no_vectors(line: str, told: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'{"id": 1, "vector": [1.0]}\n' + line.encode("latin-1"))
+    with pytest.raises(FileError, match=told):
+        read_embeddings(path)
 
 
 def test_pairs_may_have_semicolons(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
-from calipers import FileError
+from calipers import FileError, memmap
 from calipers.data.tables import check_output, read, write
 from table_rows import samples_of
 
@@ -306,6 +306,43 @@ def test_parquet(tmp_path: Path) -> None:
     path.write_bytes(b"PAR1 and nothing")
     with pytest.raises(FileError, match=r"^Cannot read .* as Parquet"):
         read(path)
+
+
+@pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", "PLAIN"])
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "uuid"])
+def test_texts_of_parquet(encoding: str, kind: str, tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow", reason="needs the extra tables")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    if not hasattr(pa, kind):
+        pytest.skip(f"this pyarrow has no {kind}")
+    values = [f"{i % 3:016d}" for i in range(20)]
+    texts = pa.array([value.encode() for value in values] if kind == "uuid" else values)
+    labels = texts.cast(pa.binary(16)).cast(pa.uuid()) if kind == "uuid" else texts.cast(
+        getattr(pa, kind)()
+    )  # fmt: skip
+    path = tmp_path / "a.parquet"
+    how = {"use_dictionary": False, "column_encoding": {"a": "PLAIN", "y": encoding}}
+    if kind == "uuid":  # of one length, which has no lengths to be coded
+        how = {}
+    parquet.write_table(pa.table({"a": np.arange(20.0), "y": labels}), path, **how)
+    chosen = read(path, label="y").choose(label="y")
+    assert chosen.X.shape == (20, 1)
+    assert len(np.unique(np.asarray(chosen.y))) == 3
+
+
+def test_a_parquet_file_with_fewer_rows_than_it_declares(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pa = pytest.importorskip("pyarrow", reason="needs the extra tables")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    monkeypatch.setattr(memmap, "LARGEST_READ", 0)
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pa.table({"a": np.arange(50.0)}), path)
+    table = read(path)
+    for rows in (40.0, 60.0):
+        parquet.write_table(pa.table({"a": np.arange(rows)}), path)
+        with pytest.raises(FileError, match="has not the 50 rows that it declares"):
+            table.choose()
 
 
 def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.data.tables.arrays import load_npy
+from calipers.data.tables.columnar import explained, parquet_facts, read_measured
 from calipers.data.tables.read import check_is_file
+from calipers.data.tables.sheets import json_objects
 from calipers.data.tables.text import separator_of
 from calipers.io import FileError
+from calipers.io.errors import reason
 from calipers.search.relevance import is_whole
+
+_ASKED_FOR = ("id", "vector", "query", "document", "weight")
 
 
 def read_embeddings(path: Path) -> tuple[npt.NDArray[Any], list[Any] | None]:
@@ -81,34 +86,48 @@ def _columns(path: Path) -> dict[str, list[Any]]:
     if kind not in (".jsonl", ".ndjson", ".csv", ".tsv"):
         raise FileError(f"{path} must end in .npy, .parquet, .jsonl, .csv or .tsv.")
     try:
-        with path.open(encoding="utf-8-sig", newline="") as lines:
-            if kind in (".csv", ".tsv"):
-                separator = "\t" if kind == ".tsv" else separator_of(lines.readline())
-                lines.seek(0)
-                rows = list(csv.DictReader(lines, delimiter=separator))
-            else:
-                rows = [json.loads(line) for line in lines if line.strip()]
-    except (UnicodeDecodeError, json.JSONDecodeError, csv.Error) as damaged:
-        raise FileError(f"{path} cannot be read as {kind[1:]}: {damaged}") from None
-    if not rows or not all(isinstance(row, dict) for row in rows):
+        rows = list(json_objects(path) if "j" in kind else _csv_rows(path, kind))
+    except (OSError, UnicodeDecodeError, csv.Error) as damaged:
+        raise FileError(f"Cannot read {str(path)!r} ({reason(damaged)}): check it.") from None
+    if not rows:
         raise FileError(f"{path} has no rows with named columns.")
     return {str(name): [row.get(name) for row in rows] for name in rows[0]}
 
 
-def _parquet(path: Path) -> dict[str, list[Any]]:
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError as missing:
-        raise ImportError(
-            "Parquet files need the package pyarrow: pip install 'calipers[tables]'.",
-            name="pyarrow",
-        ) from missing
-    try:
-        table = parquet.read_table(path)
-    except pyarrow.ArrowException as damaged:
-        raise FileError(f"{path} is no Parquet file: {damaged}") from None
-    return {name: table[name].to_pylist() for name in table.column_names}
+def _csv_rows(path: Path, kind: str) -> Iterator[dict[str, Any]]:
+    with path.open(encoding="utf-8-sig", newline="") as lines:
+        separator = "\t" if kind == ".tsv" else separator_of(lines.readline())
+        lines.seek(0)
+        yield from csv.DictReader(lines, delimiter=separator)
+
+
+def _parquet(path: Path) -> dict[str, Any]:
+    """Return columns as lists and vectors as an array; what is not asked for is not read."""
+    with explained(path):
+        schema, _ = parquet_facts(path)
+        table = read_measured(path, [name for name in schema.names if name in _ASKED_FOR])
+        return {
+            name: []
+            if name not in _ASKED_FOR
+            else _vectors(table[name])
+            if name == "vector"
+            else table[name].to_pylist()
+            for name in schema.names
+        }
+
+
+def _vectors(column: Any) -> Any:
+    """Return lists of one length as an array, else as they are."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_nested(column.type) or column.null_count:
+        return column.to_pylist()
+    lengths = pc.unique(pc.list_value_length(column)).to_pylist()
+    if len(lengths) != 1 or not lengths[0]:
+        return column.to_pylist()
+    blocks = [part.flatten().to_numpy(zero_copy_only=False) for part in column.chunks]
+    return np.concatenate(blocks).reshape(-1, lengths[0])
 
 
 def _whole(values: list[Any]) -> list[Any]:

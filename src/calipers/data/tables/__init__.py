@@ -10,7 +10,7 @@ Map of this package, in reading order:
 - `text`: CSV and TSV, with the standard library alone;
 - `sheets`: .xlsx, by openpyxl, and lines of JSON;
 - `arrays`: NPY and NPZ;
-- `columnar`: Parquet, by pyarrow;
+- `decoding`, `columnar`: Parquet, by pyarrow;
 - `streamed`: large NPY and Parquet files, block by block;
 - `sparse`: LIBSVM (svmlight) texts;
 - `read`: which of them a file is;

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from calipers import memmap
+from calipers.data.tables import decoding
 from calipers.data.tables.numbers import labels_of_texts
-from calipers.data.tables.packed import check_growth
+from calipers.data.tables.packed import check_growth, largest_size
 from calipers.data.tables.table import Column, Table, position_of
 from calipers.io import FileError
 from calipers.io.errors import reason
+
+LEAST_SECONDS = 10
+"""Time to read any file, beside that for the bytes it may grow to."""
+
+_MOST_ROWS = 1 << 14  # of a batch
+_BYTES_A_SECOND = 16 << 20  # that are decoded at least, by far
 
 
 def parquet() -> Any:
@@ -33,14 +47,10 @@ def parquet() -> Any:
 
 def read_parquet(path: Path, *, label: str | None = None) -> Table:
     """Read the columns of a Parquet file; lists and other nested values are not read."""
-    try:
-        file = opened_parquet(path)
-        schema = file.schema_arrow
-        if len(set(schema.names)) < len(schema.names):
-            raise FileError(f"{path} has columns of the same name: give each its own name.")
-        flat = [kind.name for kind in schema if not is_nested(kind.type)]
-        table = read_measured(path, file, flat)
-        if not file.metadata.num_rows or not schema.names:
+    with explained(path):
+        schema, n_rows = parquet_facts(path)
+        table = read_measured(path, [kind.name for kind in schema if not is_nested(kind.type)])
+        if not n_rows or not schema.names:
             raise FileError(f"{path} has no rows: give a table with rows.")
         at = None if label is None else position_of(label, schema.names)
         columns = [
@@ -49,41 +59,109 @@ def read_parquet(path: Path, *, label: str | None = None) -> Table:
             else as_column(kind.name, table[kind.name], is_label=place == at)
             for place, kind in enumerate(schema)
         ]
-    except FileError:
-        raise
-    except Exception as wrong:  # ArrowException has subclasses of every kind
-        raise FileError(
-            f"Cannot read {str(path)!r} as Parquet ({reason(wrong)}): check its format."
-        ) from wrong
     return Table(str(path), columns)
 
 
-def opened_parquet(path: Path) -> Any:
-    """Open a file whose texts stay codes and a dictionary, however often they are repeated."""
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Tell what pyarrow cannot read in one sentence."""
+    try:
+        yield
+    except FileError:
+        raise
+    except Exception as wrong:  # ArrowException has subclasses of every kind
+        raise _unreadable(path, reason(wrong)) from wrong
+
+
+def _unreadable(path: Path, why: str) -> FileError:
+    return FileError(f"Cannot read {str(path)!r} as Parquet ({why}): check its format.")
+
+
+def parquet_facts(path: Path) -> tuple[Any, int]:
+    """Return the schema and the number of rows that a file declares, if it may be that large."""
+    with parquet().ParquetFile(path) as file:
+        schema, facts = file.schema_arrow, file.metadata
+        if len(set(schema.names)) < len(schema.names):
+            raise FileError(f"{path} has columns of the same name: give each its own name.")
+        declared = sum(facts.row_group(i).total_byte_size for i in range(facts.num_row_groups))
+        numbers = sum(not is_nested(kind.type) for kind in schema)
+        check_growth(path, max(declared, 8 * facts.num_rows * numbers))
+        return schema, facts.num_rows
+
+
+def read_measured(path: Path, names: list[str]) -> Any:
+    """Read columns as one table of Arrow's, and count the bytes that come of them."""
     import pyarrow as pa
 
-    schema, kinds = parquet().read_schema(path), pa.types
-    texts = [
-        kind.name for kind in schema if kinds.is_string(kind.type) or kinds.is_binary(kind.type)
-    ]
-    file = parquet().ParquetFile(path, read_dictionary=texts)
-    facts = file.metadata
-    declared = sum(facts.row_group(i).total_byte_size for i in range(facts.num_row_groups))
-    numbers = sum(not is_nested(kind.type) for kind in schema)
-    check_growth(path, max(declared, 8 * facts.num_rows * numbers))
-    return file
-
-
-def read_measured(path: Path, file: Any, names: list[str]) -> Any:
-    """Read columns, and count the bytes that come of them: a file may declare what it likes."""
-    import pyarrow as pa
-
-    batches, n_bytes = [], 0
-    for batch in file.iter_batches(columns=names):
+    kept, n_bytes = [], 0
+    for batch in batches(path, names):
         n_bytes += batch.nbytes
         check_growth(path, n_bytes)
-        batches.append(batch)
-    return pa.Table.from_batches(batches) if batches else file.schema_arrow.empty_table()
+        kept.append(batch)
+    schema = parquet().read_schema(path)
+    return pa.Table.from_batches(kept) if kept else schema.empty_table()
+
+
+def batches(path: Path, names: list[str]) -> Iterator[Any]:
+    """Yield the columns of a file by batches, decoded in a process of its own.
+
+    The process may take the memory that the file may grow to, and some seconds to fill it: a page
+    may declare what it likes.
+
+    Raises
+    ------
+    FileError
+        The file is damaged, or takes more than that.
+    """
+    import pyarrow as pa
+
+    if not names:
+        return
+    most_bytes = largest_size(path)
+    asked = {
+        "path": os.fspath(path),
+        "names": names,
+        "rows": max(1, min(_MOST_ROWS, memmap.BLOCK_ELEMENTS // len(names))),
+        "most_bytes": most_bytes,
+        "most_seconds": LEAST_SECONDS + most_bytes // _BYTES_A_SECOND,
+    }
+    with _started(path) as process:
+        try:
+            with process.stdin as question:
+                question.write(json.dumps(asked).encode())
+            yield from pa.ipc.open_stream(process.stdout)
+        except (pa.ArrowException, OSError):  # it broke off; the exit code says why
+            process.stdout.close()
+        except BaseException:
+            process.kill()
+            raise
+        why = process.stderr.read().decode(errors="replace")
+    if process.returncode == decoding.UNREADABLE:
+        raise _unreadable(path, " ".join(why.split())[:300])
+    if process.returncode:
+        raise FileError(
+            f"{path} has {path.stat().st_size:,} bytes, but takes more than {most_bytes:,} bytes "
+            f"of memory or {asked['most_seconds']} s to read: if that is meant, write it again in "
+            "smaller pages, or as CSV."
+        )
+
+
+def _started(path: Path) -> Any:
+    settings = {"ARROW_DEFAULT_MEMORY_POOL": "system", "ARROW_IO_THREADS": "1"}
+    settings |= {"MALLOC_ARENA_MAX": "1", "OMP_NUM_THREADS": "1"}  # each thread takes addresses
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-P", decoding.__file__],
+            env=os.environ | settings,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+    except OSError as problem:
+        raise FileError(
+            f"Cannot start a process to read {str(path)!r} ({reason(problem)}): end some, or save "
+            "the table as CSV."
+        ) from problem
 
 
 def as_column(name: str, values: Any, *, first_row: int = 0, is_label: bool = False) -> Column:

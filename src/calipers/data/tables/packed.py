@@ -58,10 +58,15 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         ) from problem
 
 
+def largest_size(path: Path, *, most: int | None = None) -> int:
+    """Return the bytes that the content of a file may take."""
+    return max(MOST_UNPACKED if most is None else most, LARGEST_GROWTH * path.stat().st_size)
+
+
 def check_growth(path: Path, n_bytes: int, *, when: str = "", most: int | None = None) -> None:
     """Raise if a file would grow to ``n_bytes`` that no table of its size has."""
     size = path.stat().st_size
-    if n_bytes <= max(MOST_UNPACKED if most is None else most, LARGEST_GROWTH * size):
+    if n_bytes <= largest_size(path, most=most):
         return
     if when:
         raise FileError(

@@ -14,12 +14,16 @@ import numpy as np
 from calipers.data.encoding.kinds import plain
 from calipers.data.tables.header import ROWS_COMPARED, decision, names_columns
 from calipers.data.tables.numbers import as_number, labels_of_texts
-from calipers.data.tables.packed import BoundedLines, check_growth, opened
+from calipers.data.tables.packed import MOST_TEXT, BoundedLines, check_growth, opened
 from calipers.data.tables.table import Column, Table, position_of
 from calipers.io import FileError
 from calipers.io.errors import reason
 
+MOST_SHEET_ROWS = 1 << 20
+"""Rows that a sheet of Excel can have."""
+
 _NESTED = (dict, list)
+_CELL_BYTES = 8  # at least, of a cell in memory
 
 
 def read_xlsx(path: Path, *, label: str | None = None, header: bool | None = None) -> Table:
@@ -38,13 +42,10 @@ def read_xlsx(path: Path, *, label: str | None = None, header: bool | None = Non
             "as CSV."
         ) from missing
     try:
-        with zipfile.ZipFile(path) as archive:
-            check_growth(path, sum(part.file_size for part in archive.infolist()))
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        try:
-            rows = list(_sheet_rows(book.worksheets[0]))
-        finally:
-            book.close()
+        with path.open("rb") as stream, zipfile.ZipFile(stream) as archive:
+            check_growth(path, sum(part.file_size for part in archive.infolist()), most=MOST_TEXT)
+            book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
+            rows = _sheet_rows(path, book.worksheets[0])
     except FileError:
         raise
     except Exception as wrong:  # whatever the parsers of archives and XML raise
@@ -66,15 +67,27 @@ def read_xlsx(path: Path, *, label: str | None = None, header: bool | None = Non
     return _table(path, names, list(cells), label, named=named, remark=remark)
 
 
-def _sheet_rows(sheet: Any) -> Iterator[list[Any]]:
+def _sheet_rows(path: Path, sheet: Any) -> list[list[Any]]:
     """Rows that are not blank, without the blank cells at their ends."""
+    rows: list[list[Any]] = []
+    width = 0
     sheet.reset_dimensions()  # some writers do not say how large a sheet is
-    for row in sheet.iter_rows(values_only=True):
+    for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
+        if number > MOST_SHEET_ROWS:
+            raise FileError(f"{path} has more rows than Excel knows: save it again, or as CSV.")
         cells = list(row)
         while cells and (cells[-1] is None or cells[-1] == ""):
             cells.pop()
         if cells:
-            yield cells
+            rows.append(cells)
+            width = max(width, len(cells))
+            _check_cells(path, len(rows), width)
+    return rows
+
+
+def _check_cells(path: Path, n_rows: int, n_columns: int) -> None:
+    """Raise if few cells that are there make a table of many that are not."""
+    check_growth(path, _CELL_BYTES * n_rows * n_columns, when="as a full table")
 
 
 def _shown(row: Sequence[Any]) -> list[str]:
@@ -91,33 +104,55 @@ def read_jsonl(path: Path, *, label: str | None = None) -> Table:
     """
     columns: dict[str, list[Any]] = {}
     n_rows = 0
-    with opened(path) as stream:
-        lines = BoundedLines(path, stream)
-        for number, line in enumerate(lines, 1):
-            lines.begin_row()
-            if not line.strip():
-                continue
-            for name, value in _object(path, line, number).items():
-                cells = columns.setdefault(name.strip(), [])
-                cells += [None] * (n_rows - len(cells))
-                cells.append(value)
-            n_rows += 1
+    for row in json_objects(path):
+        new = [name for name in row if name not in columns]
+        if new:
+            _check_cells(path, n_rows, len(columns) + len(new))
+        for name, value in row.items():
+            cells = columns.setdefault(name, [])
+            cells += [None] * (n_rows - len(cells))
+            cells.append(value)
+        n_rows += 1
     if not columns:
         raise FileError(f"{path} has no rows: give one JSON object per line.")
+    _check_cells(path, n_rows, len(columns))
     for cells in columns.values():
         cells += [None] * (n_rows - len(cells))
     return _table(path, list(columns), list(columns.values()), label)
 
 
+def json_objects(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the object of each line that is not blank; a value such as NaN is None.
+
+    Raises
+    ------
+    FileError
+        A line is no object, or names a value twice.
+    """
+    with opened(path) as stream:
+        lines = BoundedLines(path, stream)
+        for number, line in enumerate(lines, 1):
+            lines.begin_row()
+            if line.strip():
+                yield _object(path, line, number)
+
+
 def _object(path: Path, line: bytes, number: int) -> dict[str, Any]:
     try:
-        found = json.loads(line, parse_constant=lambda _: None)
+        found = json.loads(line, parse_constant=lambda _: None, object_pairs_hook=_named_once)
     except (ValueError, RecursionError) as wrong:
         raise FileError(
             f"{path} is not JSON in line {number} ({reason(wrong)}): give one JSON object per line."
         ) from wrong
     if not isinstance(found, dict):
         raise FileError(f"{path} has no object in line {number}: give one JSON object per line.")
+    return found
+
+
+def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = {name.strip(): value for name, value in pairs}
+    if len(found) < len(pairs):
+        raise ValueError("an object names a value twice")
     return found
 
 
