@@ -52,9 +52,8 @@ def _ours(method: str) -> Contestant:
 
 
 def _by_name(name: str) -> Contestant:
-    return Contestant(
-        f"Calipers {name}", "by_name", {"learner": name}, seeded=name in ("NCA", "SCML")
-    )
+    seeded = name in ("NCA", "SCML", "ITML")
+    return Contestant(f"Calipers {name}", "by_name", {"learner": name}, seeded=seeded)
 
 
 def _metric_learn(name: str) -> Contestant:
@@ -70,12 +69,12 @@ CONTESTANTS = (
     Contestant("Calipers MetricCV", "metric_cv"),
     *map(_ours, RECIPES),
     Contestant("Calipers LMNN", "large_margin", seeded=False),
-    *map(_by_name, ("NCA", "SCML", "LFDA", "RCA", "KISSME", "GMML")),
+    *map(_by_name, ("NCA", "SCML", "LFDA", "RCA", "KISSME", "GMML", "ITML", "MMC", "Discriminant")),
     Contestant("Euclidean", None, seeded=False),
     Contestant("LDA", "lda", seeded=False),
     Contestant("NCA", "nca"),
     Contestant("metric-learn LMNN", "metric_learn_lmnn", {}, "metric-learn", seeded=False),
-    *map(_metric_learn, ("ITML", "SCML", "LFDA", "RCA", "NCA")),
+    *map(_metric_learn, ("ITML", "MMC", "SCML", "LFDA", "RCA", "NCA")),
     Contestant("pylmnn", "pylmnn_lmnn", {}, "metric-learn", seeded=False),
     Contestant("mlpack LMNN", "mlpack_lmnn", {}, "mlpack"),
     *map(_torch, ("NCALoss", "NCALoss, not normalised", "TripletMarginLoss")),

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import blas, fresh, paired
-from benchmarks.clock import best_timed
+from benchmarks.clock import best_clocked
 from benchmarks.learners import nca as peer
 from benchmarks.learners import ours
 from benchmarks.learners.splits import split_of
@@ -36,6 +36,7 @@ TABLES = {
         Column("its", "peer_iterations", width=4),
         Column("ended by", "peer_ended", width=8),
         Column("ratio", "ratio", ".1f"),
+        Column("CPU ratio", "cpu_ratio", ".1f", 9),
         Column("ours err %", "error", ".2f", 10),
         Column("NCA err %", "peer_error", ".2f", 10),
         Column("Euclid err %", "euclidean_error", ".2f", 12),
@@ -48,6 +49,7 @@ TABLES = {
         Column("change", "change", "+.2f"),
         Column("+-", "standard_error", ".2f", 6),
         Column("ratio", "ratio", ".1f"),
+        Column("CPU ratio", "cpu_ratio", ".1f", 9),
     ],
 }
 
@@ -109,6 +111,7 @@ def means(rows: list[Row]) -> list[Row]:
             "data": name,
             "n_runs": len(some),
             "ratio": float(np.mean(of(some, "ratio"))),
+            "cpu_ratio": float(np.mean(of(some, "cpu_ratio"))),
             **paired.difference(of(some, "error"), of(some, "peer_error"))._asdict(),
         }
         for name, some in groups.items()
@@ -118,7 +121,7 @@ def means(rows: list[Row]) -> list[Row]:
 def _compare(name: str, seed: int, data: Split, asked: argparse.Namespace, report: Report) -> None:
     learner = asked.learner
     ours.warm_up(data.X_train, data.y_train, learner=learner)
-    seconds, model = best_timed(
+    (seconds, cpu_seconds), model = best_clocked(
         lambda: ours.fit(data.X_train, data.y_train, seed=seed, learner=learner)
     )
     row = {
@@ -129,6 +132,7 @@ def _compare(name: str, seed: int, data: Split, asked: argparse.Namespace, repor
         "learner": learner,
         "cap": asked.seconds,
         "seconds": seconds,
+        "cpu_seconds": cpu_seconds,
         "mining_seconds": model.mining_seconds_,
         "error": 100 * split_error(data, model),
         "euclidean_error": 100 * split_error(data),
@@ -157,6 +161,8 @@ def _compare(name: str, seed: int, data: Split, asked: argparse.Namespace, repor
         peer_ended="cap" if answer["capped"] else "itself",
         peer_error=answer["error"],
         ratio=answer["seconds"] / seconds,
+        peer_cpu_seconds=answer["cpu_seconds"],
+        cpu_ratio=answer["cpu_seconds"] / cpu_seconds,
     )
 
 

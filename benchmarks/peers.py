@@ -32,7 +32,7 @@ from calipers.data.datasets import DatasetError, Split, has_standard_split
 from calipers.evaluation import split_error
 
 NAMES = (
-    *("wine", "breast_cancer", "digits", "semeion", "dna"),
+    *("iris", "wine", "breast_cancer", "digits", "semeion", "dna"),
     *("pendigits", "letter", "tdt30", "isolet", "connect4"),
 )
 UNLIKE_UNITS = ("wine", "breast_cancer")
@@ -49,6 +49,7 @@ TABLES = {
         Column("thr.", "threads", width=4),
         Column("error %", "error", ".2f"),
         Column("seconds", "seconds", ".3f", 9),
+        Column("CPU s", "cpu_seconds", ".2f", 8),
         Column("MB", "megabytes", ".1f", 8),
         Column("its", "iterations", ",", 7),
         Column("ended by", "ended", width=8),
@@ -61,6 +62,7 @@ TABLES = {
         Column("error %", "error", ".2f"),
         Column("sd", "deviation", ".2f", 5),
         Column("seconds", "seconds", ".3f", 9),
+        Column("CPU s", "cpu_seconds", ".2f", 8),
         Column("MB", "megabytes", ".1f", 8),
         Column("capped", "n_capped", width=6),
     ],
@@ -167,15 +169,16 @@ def _measure(
 ) -> Row:
     """One fit, then its error."""
     if contestant.learner is None:
-        return {"error": 100 * split_error(data), "seconds": 0.0, "megabytes": 0.0}
+        nothing = {"seconds": 0.0, "cpu_seconds": 0.0, "megabytes": 0.0}
+        return {"error": 100 * split_error(data), **nothing}
     is_ours = contestant.name.startswith("Calipers")  # it knows how many threads it wants
-    fitted, megabytes = _fit(contestant, data, seed, asked, None if is_ours else threads)
+    fitted, more = _fit(contestant, data, seed, asked, None if is_ours else threads)
     if not np.isfinite(fitted.components).all():
         raise PeerError("its metric is not finite")
     return {
         "error": 100 * split_error(data, fitted),
         "seconds": fitted.seconds,
-        "megabytes": megabytes,
+        **more,
         "iterations": fitted.n_iterations,
         "ended": "cap" if fitted.capped else "itself",
         "threads": None if is_ours else threads,
@@ -188,8 +191,8 @@ def _fit(
     seed: int,
     asked: argparse.Namespace,
     threads: int | None,
-) -> tuple[Fitted, float]:
-    """What the contestant made of the training part, and the megabytes it took."""
+) -> tuple[Fitted, Row]:
+    """What the contestant made of the training part, the megabytes and CPU seconds it took."""
     python, variables = sys.executable, dict(os.environ)
     if contestant.environment is not None:
         folder = asked.make_environments or asked.environments
@@ -205,8 +208,8 @@ def _fit(
         _call([*words, str(given), str(answer)], variables, asked.seconds)
         with np.load(answer) as written:
             facts = json.loads(str(written["facts"]))
-            megabytes = float(facts.pop("megabytes"))
-            return Fitted(written["components"], **facts), megabytes
+            more = {name: float(facts.pop(name)) for name in ("megabytes", "cpu_seconds")}
+            return Fitted(written["components"], **facts), more
 
 
 def _call(words: list[str], variables: dict[str, str], cap: float) -> None:
@@ -247,6 +250,7 @@ def means(rows: Iterable[Row]) -> list[Row]:
             "error": mean(group, "error"),
             "deviation": float(np.std([row["error"] for row in group])),
             "seconds": mean(group, "seconds"),
+            "cpu_seconds": mean(group, "cpu_seconds"),
             "megabytes": max(row["megabytes"] for row in group),
             "n_capped": sum(row.get("ended") == "cap" for row in group),
         }

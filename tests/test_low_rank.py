@@ -27,8 +27,8 @@ def test_every_anchor_has_another_of_its_class(
     batches = AnchorBatches(samples, 10, RNG, n_anchors=20)
     seen = []
     for row in next(batches.portions(10)):
-        indices, classes = np.split(row, 2)
-        np.testing.assert_array_equal(labels[indices], classes)
+        places, indices = np.split(row, 2)
+        np.testing.assert_array_equal(places, indices)
         anchors, references = indices[: batches.n_anchors], indices[batches.n_anchors :]
         for anchor in anchors:
             assert np.any((labels[references] == labels[anchor]) & (references != anchor))

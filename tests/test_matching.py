@@ -15,6 +15,7 @@ from calipers import (
     GMML,
     ITML,
     LMNN,
+    SCML,
     Euclidean,
     PairClassifier,
     TripletClassifier,
@@ -123,6 +124,29 @@ def test_pairs_of_indices() -> None:
     assert clone(model).get_params()["metric"].t == 0.5
 
 
+def test_pairs_of_names() -> None:
+    expected = PairClassifier(GMML()).fit(PAIRS, SIGNS)
+    names = np.char.add("flower ", INDICES.astype(str))
+
+    def look_up(wanted: Any) -> Any:
+        return X[[int(name.split()[1]) for name in wanted]]
+
+    model = PairClassifier(GMML(), preprocessor=look_up).fit(names, SIGNS)
+    np.testing.assert_array_equal(model.predict(names), expected.predict(PAIRS))
+    with pytest.raises(ValueError, match="pairs from flower 0 to flower 98 for the 150 samples"):
+        PairClassifier(GMML(), preprocessor=X).fit(names, SIGNS)
+
+
+SCORES = ("f1", "neg_log_loss", "neg_brier_score", "roc_auc", "average_precision", "recall")
+
+
+@pytest.mark.parametrize("scoring", SCORES)
+@pytest.mark.parametrize("given", [PAIRS, INDICES, PAIRS.tolist()], ids=["3-D", "2-D", "lists"])
+def test_every_score_of_scikit_learn(scoring: str, given: Any) -> None:
+    model = PairClassifier(GMML(), preprocessor=X)
+    assert np.isfinite(cross_val_score(model, given, SIGNS.tolist(), scoring=scoring)).all()
+
+
 def test_a_metric_that_is_not_learned_from_pairs(tmp_path: Path) -> None:
     assert PairClassifier(Euclidean()).fit(PAIRS, SIGNS).score(PAIRS, SIGNS) > 0.8
     GMML().fit(X, Y).save(tmp_path / "metric")
@@ -167,7 +191,7 @@ def test_settings_that_are_refused() -> None:
         fitted.calibrate_threshold(INDICES, SIGNS, strategy="f_beta", beta="two")
     with pytest.raises(ValueError, match="threshold must be a real number"):
         fitted.set_threshold("near")
-    with pytest.raises(ValueError, match=r"indices from 0 to 150 for the 150 samples"):
+    with pytest.raises(ValueError, match=r"pairs from 0 to 150 for the 150 samples"):
         fitted.predict([[0, 150]])
 
 
@@ -187,3 +211,14 @@ def test_triplets() -> None:
     np.testing.assert_array_equal(fitted.predict(triplets), np.where(right, 1, -1))
     np.testing.assert_array_equal(fitted.predict(triplets[:, [0, 2, 1]]), np.where(right, -1, 1))
     assert fitted.score(triplets) == right.mean()
+
+
+def test_triplets_in_a_grid_and_ties() -> None:
+    triplets = RNG.standard_normal((200, 3, 4))
+    triplets[:, 1, 0] = triplets[:, 0, 0]
+    grid = {"metric__l1_weight": [1e-5, 10.0]}
+    searched = GridSearchCV(TripletClassifier(SCML(random_state=0)), grid).fit(triplets)
+    assert searched.best_params_ == {"metric__l1_weight": 1e-5}
+    assert searched.best_score_ > 0.8
+    assert set(cross_val_predict(searched.best_estimator_, triplets)) == {-1, 1}
+    assert searched.predict(triplets[:1, [0, 1, 1]]).tolist() == [-1]  # as far: not nearer

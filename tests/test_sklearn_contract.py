@@ -24,6 +24,16 @@ from learners import LEARNERS, STEPWISE, each_learner, each_stepwise, iris, litt
 from watch import Watch
 
 X, Y = iris()
+_ROUNDING = (
+    "15 samples of 30 features: M is the same to 1e-13 (tests/estimators/test_sample_weight.py), "
+    "rows of L that hardly count are so to 1e-3"
+)
+_COPIES = "batches are drawn, and a sample is no neighbour of itself, but of its copy"
+EXPECTED_TO_FAIL = {
+    name: {"check_sample_weight_equivalence_on_dense_data": reason}
+    for reason, names in ((_ROUNDING, ("RCA", "KISSME", "LFDA")), (_COPIES, ("NCA", "MLKR")))
+    for name in names
+}
 
 
 @parametrize_with_checks(  # type: ignore[untyped-decorator]
@@ -33,7 +43,8 @@ X, Y = iris()
         TripletSGD(recipes.mini_sgd(projection="end")),
         TripletSGD(recipes.mini_sgd(projection="frank-wolfe")),
         TripletSGD("ha-sgd", init="within-class"),
-    ]
+    ],
+    expected_failed_checks=lambda estimator: EXPECTED_TO_FAIL.get(type(estimator).__name__, {}),
 )
 def test_scikit_learns_own_checks(estimator: Any, check: Callable[..., None]) -> None:
     check(estimator)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import calipers
+from learners import LEARNERS, each_learner
 
 QUICK_START = """
 from metric_learn import NCA
@@ -68,3 +70,44 @@ def test_pairs_of_samples_are_shown_another_way(name: str) -> None:
         ValueError, match=rf"got shape \(5, 2, 3\): pass pairs .* PairClassifier\({name}"
     ):
         getattr(calipers, name)().fit(np.ones((5, 2, 3)), np.ones(5))
+
+
+PREPROCESSOR = {
+    "ITML": r"ITML\(\)\.fit_pairs\(X, pairs, y\), or PairClassifier\(ITML\(\), preprocessor=X\)",
+    "SCML": r"SCML\(\)\.fit_triplets\(X, triplets\), or TripletClassifier\(SCML\(\), prepro",
+    "NCA": r"NCA\(\)\.fit\(X\[indices\], y\)",
+}
+
+
+@pytest.mark.parametrize("name", PREPROCESSOR)
+def test_a_preprocessor_is_answered_by_another_way(name: str) -> None:
+    message = f"^{name} has no parameter 'preprocessor', .* indices: .*{PREPROCESSOR[name]}"
+    with pytest.raises(TypeError, match=message):
+        getattr(calipers, name)(preprocessor=np.ones((3, 2)))
+
+
+@each_learner
+def test_words_of_metric_learn_are_answered(name: str) -> None:
+    learner = type(LEARNERS[name])
+    with pytest.raises(TypeError, match=f"^{name} has no parameter 'verbose', .*ProgressBar"):
+        learner(verbose=True)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'no_such_word'"):
+        learner(no_such_word=True)
+    assert "n_components" in inspect.signature(learner).parameters
+
+
+@pytest.mark.parametrize(
+    ("name", "word", "ours"),
+    [
+        ("LFDA", "k", "n_neighbors"),
+        ("ITML", "gamma", "slack_weight"),
+        ("LMNN", "regularization", "push_weight"),
+        ("SCML", "beta", "l1_weight"),
+        ("ITML", "n_constraints", "n_triplets"),
+    ],
+)
+def test_the_word_to_use_is_a_parameter(name: str, word: str, ours: str) -> None:
+    learner = getattr(calipers, name)
+    assert ours in learner().get_params()
+    with pytest.raises(TypeError, match=f"'{word}', which metric-learn has: say {ours}"):
+        learner(**{word: 1})

@@ -15,6 +15,7 @@ import warnings
 from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
+from time import process_time
 
 import numpy as np
 
@@ -32,12 +33,14 @@ def main(learner_name: str, given_file: str, answer_file: str) -> None:
     if hasattr(learner, "warm_up"):
         learner.warm_up(X, y, **how)
     fitted: list[Fitted] = []
+    started = process_time()
     megabytes = resident_megabytes(lambda: fitted.append(learner.fit(X, y, **how)))
+    cpu_seconds = process_time() - started
     facts = {name: value for name, value in asdict(fitted[0]).items() if name != "components"}
     np.savez(
         answer_file,
         components=fitted[0].components,
-        facts=json.dumps({**facts, "megabytes": megabytes}),
+        facts=json.dumps({**facts, "megabytes": megabytes, "cpu_seconds": cpu_seconds}),
     )
 
 

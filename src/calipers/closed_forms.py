@@ -1,4 +1,4 @@
-"""Metrics that are formulas of second moments: GMML, KISSME, RCA, and LFDA of local ones.
+"""Metrics that are formulas of second moments, and of local ones for LFDA.
 
 S and D are the mean outer products of the differences of similar and of dissimilar pairs. Formulas
 return L with M = L'L.
@@ -16,16 +16,17 @@ from scipy.sparse.csgraph import connected_components
 
 from calipers import validation
 from calipers.arrays import FloatArray, IndexArray
-from calipers.coordinates import sample_covariance
-from calipers.data.samples import MemorySamples, Samples
+from calipers.coordinates import complement, sample_covariance, span_basis
+from calipers.data.samples import MemorySamples, Samples, in_memory
 from calipers.fitting import checking
-from calipers.init import SMALLEST_VARIANCE, scaled, shrinkage_of
-from calipers.inputs import Given, dense_labeled, restored_on_failure
-from calipers.metric import factor, principal_order
+from calipers.init import SMALLEST_VARIANCE, scaled, shrinkage_of, std_or_one
+from calipers.inputs import Given, dense_labeled, restored_on_failure, weighted_part
+from calipers.metric import factor, principal_order, with_positive_peaks
 from calipers.moments import Moments, StreamedMoments, mean_outer_product, moments_of
 from calipers.solvers.soft_neighbors import squared_distances
 from calipers.threads import single_threaded_blas
 
+_NO_VARIANCE = 1e-12  # share of the largest variance up to which samples do not vary
 _AFFINITIES = 2**19  # of a block of samples to all of their class
 
 
@@ -44,9 +45,9 @@ class Spectrum(NamedTuple):
         return cls(np.maximum(values, SMALLEST_VARIANCE * values[-1]), vectors)
 
     @classmethod
-    def shrunk(cls, matrix: FloatArray, n: float) -> Spectrum:
+    def shrunk(cls, matrix: FloatArray, n: float, n_features: int | None = None) -> Spectrum:
         """Of a mean over n, shrunk toward a multiple of the identity (Chen et al. 2010)."""
-        shrinkage, mean = shrinkage_of(matrix, n, len(matrix))
+        shrinkage, mean = shrinkage_of(matrix, n, n_features or len(matrix))
         return cls.of((1.0 - shrinkage) * matrix + shrinkage * mean * np.eye(len(matrix)))
 
     def power(self, exponent: float) -> FloatArray:
@@ -55,47 +56,114 @@ class Spectrum(NamedTuple):
 
 
 class Scatters(NamedTuple):
-    """Mean outer products of differences, of features that are divided by their ``unit``."""
+    """Mean outer products, of features that are divided by their ``unit``.
+
+    Where samples do not vary in all directions, matrices are those in a ``basis`` of the others,
+    with one more row and column, of zeros, that stands for every direction outside.
+    """
 
     similar: FloatArray
     dissimilar: FloatArray
     within: FloatArray  # covariance within classes
+    covariance: FloatArray
     n_similar: float  # samples, or pairs, that each is a mean of
     n_dissimilar: float
     unit: FloatArray  # the standard deviation of each feature, 1 for a constant
-    covariance: FloatArray  # of the samples as they are
+    basis: FloatArray | None = None  # (d, r) with orthonormal columns
 
     @classmethod
-    def of_labels(cls, moments: Moments) -> Scatters:
-        """Of all pairs of samples."""
-        covariance = moments.covariance
-        deviation = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-        rounding = np.finfo(np.float64).eps * np.abs(moments.means).max(axis=0)
-        unit = np.where(deviation > rounding, deviation, 1.0)
-        similar, dissimilar, within = (
+    def of_labels(cls, moments: Moments, unit: FloatArray | None = None) -> Scatters:
+        """Of all pairs of samples; features are in units of their standard deviation."""
+        n = moments.n
+        if unit is None:
+            deviation = np.sqrt(np.maximum(np.diag(moments.covariance), 0.0))
+            rounding = np.finfo(np.float64).eps * np.abs(moments.means).max(axis=0)
+            unit = np.where(deviation > rounding, deviation, 1.0)
+        similar, dissimilar, within, covariance = (
             each / unit / unit[:, None]
-            for each in (moments.similar, moments.dissimilar, moments.within / moments.n)
+            for each in (
+                moments.similar,
+                moments.dissimilar,
+                moments.within / n,
+                moments.covariance,
+            )
         )
-        return cls(similar, dissimilar, within, moments.n, moments.n, unit, covariance)
+        return cls(similar, dissimilar, within, covariance, n, n, unit)
 
     @classmethod
     def of_pairs(cls, samples: Samples, pairs: IndexArray) -> Scatters:
         """Of pairs, with their signs in the last column."""
-        unit = 1.0 / np.asarray(scaled(samples).matrix)
+        linear = scaled(samples)
+        unit = 1.0 / np.asarray(linear.matrix)
         near, far = (pairs[pairs[:, 2] == sign, :2] for sign in (1, -1))
         similar, dissimilar = (
             mean_outer_product(samples, some) / unit / unit[:, None] for some in (near, far)
         )
-        covariance = sample_covariance(samples)
-        return cls(similar, dissimilar, 0.5 * similar, len(near), len(far), unit, covariance)
+        covariance = sample_covariance(samples.transformed(linear))
+        return cls(similar, dissimilar, 0.5 * similar, covariance, len(near), len(far), unit)
+
+    @classmethod
+    @single_threaded_blas()
+    def of_few(cls, samples: Samples, weights: FloatArray | None) -> Scatters:
+        """Of all pairs of samples that are fewer than their features."""
+        dense = in_memory(samples)
+        X = dense.X.astype(np.float64)
+        unit = std_or_one(X, weights)
+        X /= unit
+        basis = span_basis(X)
+        inside = MemorySamples(X @ basis, dense.labels)
+        return (
+            cls.of_labels(moments_of(inside, weights), np.ones(basis.shape[1]))
+            ._replace(unit=unit)
+            .in_span(basis)
+        )
+
+    @single_threaded_blas()
+    def in_span(self, basis: FloatArray | None = None) -> Scatters:
+        """The same in a basis of the directions in which samples vary, if these are not all.
+
+        With ``basis`` the matrices are in that basis already.
+        """
+        values, vectors = np.linalg.eigh(self.covariance)
+        varies = values >= _NO_VARIANCE * values[-1]
+        if basis is None and varies.all():
+            return self
+        inner = vectors[:, varies]
+        padded = np.hstack([inner, np.zeros((len(inner), 1))])
+        matrices = {
+            name: padded.T @ getattr(self, name) @ padded
+            for name in ("similar", "dissimilar", "within", "covariance")
+        }
+        return self._replace(basis=inner if basis is None else basis @ inner, **matrices)
 
     @property
     def spectra(self) -> tuple[Spectrum, Spectrum]:
         """S and D, shrunk."""
+        if self.within.any() and not self.similar.any():
+            raise ValueError(
+                "sample_weight counts samples, and these make not even one pair of a class: "
+                "multiply it."
+            )
         return (
-            Spectrum.shrunk(self.similar, self.n_similar),
-            Spectrum.shrunk(self.dissimilar, self.n_dissimilar),
+            self.shrunk(self.similar, self.n_similar),
+            self.shrunk(self.dissimilar, self.n_dissimilar),
         )
+
+    def shrunk(self, matrix: FloatArray, n: float) -> Spectrum:
+        """One of the matrices, a mean over n, shrunk toward a multiple of the identity."""
+        return Spectrum.shrunk(matrix, n, len(self.unit))
+
+    @single_threaded_blas()
+    def components(self, L: FloatArray, n_components: int | None) -> FloatArray:
+        """Rows of a metric ``L'L`` of these, for X and by falling variance of the samples."""
+        if self.basis is None:
+            return principal_order(L, self.covariance)[:n_components] / self.unit
+        M = L.T @ L
+        inside = principal_order(factor(M[:-1, :-1]), self.covariance[:-1, :-1])
+        rows = with_positive_peaks(inside @ self.basis.T)[:n_components]
+        if n_components is None or n_components > len(rows):
+            rows = np.vstack([rows, np.sqrt(M[-1, -1]) * complement(self.basis)])
+        return np.asarray(rows[:n_components] / self.unit)
 
 
 @single_threaded_blas()
@@ -132,10 +200,13 @@ class FromMoments:
     _formula: Callable[[Scatters], FloatArray]
     _of_pairs: Callable[[Samples, IndexArray], Scatters] = staticmethod(Scatters.of_pairs)
     _needs_far: bool = True
+    _diagonal: bool = False  # whether variances of features suffice
     _stream: StreamedMoments | None = None
 
     @checking
-    def partial_fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
+    def partial_fit(
+        self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
+    ) -> Self:
         """Learn from one more batch: the metric is that of a fit to all batches together.
 
         A matrix of n_features by n_features is kept for each class.
@@ -146,6 +217,8 @@ class FromMoments:
             Samples of the batch.
         y : array-like of shape (n_samples,)
             Class of each sample; batches need not have samples of every class.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each sample counts, as in `fit`.
 
         Returns
         -------
@@ -154,27 +227,42 @@ class FromMoments:
         """
         with restored_on_failure(self):
             dense, labels = dense_labeled(self, X, y, reset=self._stream is None, fewest=1)
-            validation.check_range(MemorySamples(dense))
-            validation.check_components(type(self).__name__, self.n_components, dense.shape[1])
-            stream = StreamedMoments(self._stream)
-            stream.add(dense, labels)
-            self.classes_ = stream.classes
-            self._set(Scatters.of_labels(stream.moments()))
-            self._stream = stream
+            classes, codes = np.unique(labels, return_inverse=True)
+            batch = Given(MemorySamples(dense, codes), classes, dense, labels)
+            self._add(weighted_part(self, batch, sample_weight))
         return self
+
+    def _add(self, batch: Given) -> None:
+        samples = in_memory(batch.samples)
+        validation.check_range(samples)
+        validation.check_components(type(self).__name__, self.n_components, samples.shape[1])
+        stream = StreamedMoments(self._stream, diagonal=self._diagonal)
+        if batch.y is None:
+            stream.add(samples.X, np.zeros(len(samples.X)), batch.weights)
+        else:
+            stream.add(samples.X, batch.y, batch.weights)
+            self.classes_ = stream.classes
+        self._set(Scatters.of_labels(stream.moments()))
+        self._stream = stream
 
     def _learn(self, given: Given) -> None:
         validation.check_closed_form(self, given)
-        if given.pairs is None:
-            self._set(Scatters.of_labels(moments_of(given.samples)))
-            return
-        check_kinds(type(self).__name__, given.pairs, needs_far=self._needs_far)
-        self._set(type(self)._of_pairs(given.samples, given.pairs))
+        (n, d), weights = given.samples.shape, given.weights
+        if given.pairs is not None:
+            check_kinds(type(self).__name__, given.pairs, needs_far=self._needs_far)
+            self._set(type(self)._of_pairs(given.samples, given.pairs))
+        elif n < d and not self._diagonal:
+            self._set(Scatters.of_few(given.samples, weights))
+        else:
+            moments = moments_of(given.samples, weights, diagonal=self._diagonal)
+            self._set(Scatters.of_labels(moments))
 
     def _set(self, scatters: Scatters) -> None:
-        L = self._formula(scatters) / scatters.unit
-        largest = float(np.abs(scatters.covariance).max()) or 1.0  # squares might overflow
-        self.components_ = principal_order(L, scatters.covariance / largest)[: self.n_components]
+        if scatters.basis is None:
+            scatters = scatters.in_span()
+        L = self._formula(scatters)
+        few = len(L) if len(L) < L.shape[1] else None
+        self.components_ = scatters.components(L, self.n_components or few)
         self.n_updates_ = 0
 
 
@@ -205,39 +293,47 @@ def chunklets(samples: Samples, pairs: IndexArray) -> MemorySamples:
 
 @single_threaded_blas()
 def local_scatters(
-    samples: MemorySamples, moments: Moments, k: int
+    samples: MemorySamples, moments: Moments, k: int, weights: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """LFDA's scatter within classes and between them, where near samples of a class count more.
 
     The affinity of two samples of a class is ``exp(-d(i, j)^2 / (s_i s_j))``, with s_i the distance
     to the k-th nearest sample of the class (Zelnik-Manor and Perona 2004).
     """
+    weight = np.ones(len(samples.X)) if weights is None else weights
     within, mixture = np.zeros((2, samples.shape[1], samples.shape[1]))
-    for code, size in enumerate(samples.class_sizes.tolist()):
-        X = samples.X[samples.labels == code].astype(np.float64)
-        X -= X.mean(axis=0)
-        scatter = _affine_scatter(X, min(k, size - 1))
+    for code, size in enumerate(moments.sizes.tolist()):
+        of_class = samples.labels == code
+        X = samples.X[of_class] - moments.means[code]
+        scatter = _affine_scatter(X, weight[of_class], min(k, size - 1))
         within += scatter / size
         mixture += scatter / moments.n
     between = moments.within + moments.between - moments.by_size / moments.n
     return within, mixture + between - within
 
 
-def _affine_scatter(X: FloatArray, k: int) -> FloatArray:
+def _affine_scatter(X: FloatArray, weight: FloatArray, k: float) -> FloatArray:
     """Half the sum of (x - y)(x - y)' over all pairs, each by its affinity; blocks of samples."""
     step = max(1, _AFFINITIES // len(X))
     blocks = [slice(first, first + step) for first in range(0, len(X), step)]
-    width = np.concatenate(
-        [np.partition(squared_distances(X[some], X), k, axis=1)[:, k] for some in blocks]
-    )
+    width = np.concatenate([_distance_to(k, squared_distances(X[b], X), weight) for b in blocks])
     total = np.zeros((X.shape[1], X.shape[1]))
     for some in blocks:
         unit = np.sqrt(width[some, None] * width)
         with np.errstate(divide="ignore", invalid="ignore"):
             A = np.exp(-squared_distances(X[some], X) / unit)
         A[unit == 0.0] = 0.0  # such samples repeat others: their differences vanish
+        A *= weight[some, None] * weight
         total += X[some].T @ (A.sum(axis=1)[:, None] * X[some] - A @ X)
     return 0.5 * (total + total.T)
+
+
+def _distance_to(k: float, squared: FloatArray, weight: FloatArray) -> FloatArray:
+    """Of each row the smallest entry up to which, with it, columns weigh more than k."""
+    order = np.argsort(squared, axis=1, kind="stable")
+    reached = np.argmax(np.cumsum(weight[order], axis=1) > k, axis=1)
+    rows = np.arange(len(squared))
+    return np.asarray(squared[rows, order[rows, reached]])
 
 
 @single_threaded_blas()

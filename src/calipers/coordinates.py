@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg import qr
 
 from calipers.arrays import FloatArray
 from calipers.data.samples import MemorySamples, Samples
@@ -91,7 +92,7 @@ class Coordinates:
         """
         L = self._from_basis(principal_order(factor(M), sample_covariance(samples)))
         if self.basis is not None:
-            L = np.vstack([L, np.sqrt(unit * self.outside) * _complement(self.basis)])
+            L = np.vstack([L, np.sqrt(unit * self.outside) * complement(self.basis)])
         return self.init.then(L[:n_components])
 
     @single_threaded_blas()
@@ -132,8 +133,22 @@ def span_basis(X: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.qr((centered / largest if largest > 0.0 else centered).T)[0])
 
 
-def _complement(basis: FloatArray) -> FloatArray:
-    """Orthonormal rows, orthogonal to the columns of a basis."""
-    r = basis.shape[1]
-    whole = np.linalg.qr(basis, mode="complete")[0]
-    return np.asarray(whole[:, r:].T)
+def complement(basis: FloatArray) -> FloatArray:
+    """Orthonormal rows, orthogonal to the columns of a basis; they depend on its span alone.
+
+    With J as many features as columns and K the others, a rotation makes the basis W with W_J
+    symmetric; then ``[-W_K, I - W_K inv(I + W_J) W_K']`` completes it.
+
+    >>> complement(np.array([[0.0], [0.8], [0.6]]))
+    array([[ 1. ,  0. ,  0. ],
+           [ 0. , -0.6,  0.8]])
+    """
+    d, r = basis.shape
+    J = np.sort(qr(basis.T, mode="r", pivoting=True)[1][:r])
+    K = np.setdiff1d(np.arange(d), J)
+    left, _, right = np.linalg.svd(basis[J])
+    W = basis @ (left @ right).T
+    rows = np.empty((d - r, d))
+    rows[:, J] = -W[K]
+    rows[:, K] = np.eye(d - r) - W[K] @ np.linalg.solve(np.eye(r) + W[J], W[K].T)
+    return rows + 0.0

@@ -15,7 +15,13 @@ from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
 
 from calipers.init import evenly_spaced
-from calipers.inputs import Given, given_labeled, given_unlabeled, labelled_part
+from calipers.inputs import (
+    Given,
+    given_labeled,
+    given_unlabeled,
+    labelled_part,
+    weighted_part,
+)
 from calipers.triplets import check_pairs, check_triplets
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
@@ -104,6 +110,51 @@ class FromLabels:
         """
         with given_labeled(self, X, y, client=client) as everything:
             given = labelled_part(self, everything, unlabeled)
+            self.classes_ = given.classes
+            learned(self, given)
+        return self
+
+
+class FromWeightedLabels:
+    """``fit`` of a learner from labels whose objective has a place for weights of samples."""
+
+    classes_: npt.NDArray[Any]
+    _learn: Callable[[Given], None]
+
+    @fitting
+    def fit(
+        self,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None = None,
+        *,
+        unlabeled: Any = None,
+        client: Any = None,
+    ) -> Self:
+        """Learn from labels.
+
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Samples.
+        y : array-like or Dask collection of shape (n_samples,)
+            Class of each sample, numbers or strings; the targets of `MLKR` are numbers.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each sample counts; 0 leaves it out. By default each counts once.
+        unlabeled : label, optional
+            Value of y that stands for no label. Such samples are left out, and the others are
+            read into memory. By default every value is a label, -1 and "" too.
+        client : distributed.Client, optional
+            Client for Dask collections. By default the current one, or a local cluster.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
+        with given_labeled(self, X, y, client=client) as everything:
+            weighted = weighted_part(self, everything, sample_weight)
+            given = labelled_part(self, weighted, unlabeled)
             self.classes_ = given.classes
             learned(self, given)
         return self

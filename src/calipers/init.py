@@ -134,13 +134,18 @@ def scaled(samples: Samples) -> LinearMap:
     return LinearMap(1.0 / std_or_one(X))
 
 
-def std_or_one(X: FloatArray) -> FloatArray:
+def std_or_one(X: FloatArray, weights: FloatArray | None = None) -> FloatArray:
     """Standard deviation of each column, 1 where it is constant.
 
     >>> std_or_one(np.array([[1.0, 5.0], [3.0, 5.0]]))
     array([1., 1.])
     """
-    deviation = np.where(X.min(axis=0) < X.max(axis=0), X.std(axis=0), 0.0)
+    if weights is None:
+        spread = X.std(axis=0)
+    else:
+        mean = np.average(X, axis=0, weights=weights)
+        spread = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weights))
+    deviation = np.where(X.min(axis=0) < X.max(axis=0), spread, 0.0)
     return np.where(deviation > 0.0, deviation, 1.0)
 
 

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
-from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from calipers import memmap
 from calipers.arrays import (
+    FloatArray,
     IndexArray,
     refuse_kinds,
     refuse_masked,
@@ -43,6 +44,7 @@ class Given(NamedTuple):
     triplets: IndexArray | None = None  # (anchor, positive, negative), if triplets were given
     pairs: IndexArray | None = None  # (one, other, +1 or -1), if pairs were given
     client: Any = None  # of the cluster, if one was given
+    weights: FloatArray | None = None  # of the samples, positive, if some were given
 
     @property
     def examples(self) -> Any:
@@ -108,15 +110,53 @@ def labelled_part(estimator: Any, given: Given, unlabeled: Any) -> Given:
     if unlabeled is None or not places:
         return given
     labels = given.samples.labels_of(np.arange(given.samples.shape[0]))
-    kept = np.flatnonzero(labels != places[0])
-    if not len(kept):
+    part = _part(given, labels != places[0])
+    if not len(part.classes):
         raise ValueError(
             f"{type(estimator).__name__} needs labels, but all {len(labels)} are {unlabeled!r}, "
             "which unlabeled says is none: pass labels of some samples."
         )
-    codes = labels[kept] - (labels[kept] > places[0])
-    classes, X = np.delete(given.classes, places[0]), given.samples.take(kept)
-    return Given(MemorySamples(X, codes), classes, X, classes[codes])
+    return part
+
+
+def weighted_part(estimator: Any, given: Given, sample_weight: Any) -> Given:
+    """The samples whose weight is not 0, with their weights; in memory if some are left out."""
+    if sample_weight is None:
+        return given
+    owner, n = type(estimator).__name__, given.samples.shape[0]
+    weights = check_array(
+        np.asarray(sample_weight),
+        dtype=np.float64,
+        ensure_2d=False,
+        allow_nd=True,
+        input_name="sample_weight",
+    )
+    if weights.shape not in ((), (n,)):
+        raise ValueError(
+            f"{owner} needs a sample_weight of shape ({n},), one for each sample of X, got "
+            f"{weights.shape}."
+        )
+    weights = np.broadcast_to(weights, n)
+    if weights.min() < 0.0 or not weights.any():
+        raise ValueError(
+            f"{owner} needs sample_weight of at least 0, and some above zero, got weights from "
+            f"{weights.min():g} to {weights.max():g}: a weight is how often a sample counts."
+        )
+    given = given._replace(weights=weights)
+    return given if weights.all() else _part(given, weights > 0.0)
+
+
+def _part(given: Given, kept: npt.NDArray[np.bool_]) -> Given:
+    """Some of the samples, in memory, with the classes that they have."""
+    indices = np.flatnonzero(kept)
+    X = given.samples.take(indices)
+    weights = None if given.weights is None else given.weights[indices]
+    if not len(given.samples.class_sizes):
+        return given._replace(samples=MemorySamples(X), X=X, weights=weights)
+    present, codes = np.unique(given.samples.labels_of(indices), return_inverse=True)
+    classes = given.classes[present]
+    samples = MemorySamples(X, codes)
+    return Given(samples, classes, X, classes[codes], weights=weights)
 
 
 @contextmanager

@@ -38,7 +38,7 @@ HELD_OUT_SAMPLES = 3_000  # at most, half of which are learned from and half hel
 
 
 class AnchorBatches:
-    """Batches of anchors and reference samples with their classes, as rows of indices.
+    """Batches of anchors and reference samples, as rows of places in an array, then of indices.
 
     Anchors go through all samples in random order. Each has another sample of its class among the
     references, the others of which are drawn; without ``partners`` all are.
@@ -65,7 +65,7 @@ class AnchorBatches:
 
     @property
     def n_index_columns(self) -> int:
-        """Of a row, the first are indices, the others classes."""
+        """Of a row, so many are places, which `Samples.local` changes; indices follow."""
         return self.n_anchors + self.n_references
 
     def __len__(self) -> int:
@@ -79,7 +79,7 @@ class AnchorBatches:
                 waiting = np.concatenate([waiting, rng.permutation(self.usable)])
             anchors, waiting = waiting[: self.n_anchors], waiting[self.n_anchors :]
             indices = np.concatenate([anchors, self._references(anchors, rng)])
-            rows.append(np.concatenate([indices, self.labels[indices]]))
+            rows.append(np.concatenate([indices, indices]))
             if len(rows) == size or number == self.n_batches:
                 yield np.array(rows, dtype=np.intp)
                 rows = []
@@ -111,7 +111,9 @@ class FactorRound:
         n_steps = factor_steps(samples.shape[0])
         batches = AnchorBatches(white, n_steps, rng)
         axes = initial_axes(white, rank)
-        self.solver = FactoredSolver(axes, n_anchors=batches.n_anchors, n_examples=n_steps)
+        self.solver = FactoredSolver(
+            axes, batches.labels, n_anchors=batches.n_anchors, n_examples=n_steps
+        )
         self.round = Round(self.solver, white, batches, PORTION, batches.n_index_columns)
 
     @property

@@ -6,6 +6,7 @@ that they work in ``cross_val_score`` and ``GridSearchCV``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -36,26 +37,35 @@ class _TupleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
         """Check tuples, given as samples or as indices of `preprocessor`."""
         size, words, owner = self._size, self._words, type(self).__name__
         given = check_array(tuples, allow_nd=True, dtype=None, input_name=words)
-        if given.ndim == 2 and given.shape[1] == size and given.dtype.kind in "iu":
-            if self.preprocessor is None or callable(self.preprocessor):
-                raise ValueError(
-                    f"{owner} got {words} of indices and no array that they index: pass "
-                    f"{owner}(metric, preprocessor=X), or X[{words}]."
-                )
-            samples = check_array(self.preprocessor, dtype=np.float64, input_name="preprocessor")
-            if given.size and not 0 <= given.min() <= given.max() < len(samples):
-                raise ValueError(
-                    f"{owner} got {words} with indices from {given.min()} to {given.max()} for the "
-                    f"{len(samples)} samples of preprocessor: pass indices from 0 to "
-                    f"{len(samples) - 1}."
-                )
-            return np.asarray(samples[given])
+        if given.ndim == 2 and given.shape[1] == size:
+            return self._looked_up(given)
         if given.ndim != 3 or given.shape[1] != size:
             raise ValueError(
                 f"{owner} needs {words} of shape (n, {size}, n_features), got {given.shape}: stack "
                 "their samples, e.g. by np.stack([A, B], axis=1), or pass indices of preprocessor."
             )
         return np.asarray(given, dtype=np.float64)
+
+    def _looked_up(self, tuples: npt.NDArray[Any]) -> FloatArray:
+        """The samples that `preprocessor` has, or makes, for tuples of indices or names."""
+        words, owner, source = self._words, type(self).__name__, self.preprocessor
+        if source is None:
+            raise ValueError(
+                f"{owner} got {words} of indices and no array that they index: pass "
+                f"{owner}(metric, preprocessor=X), or X[{words}]."
+            )
+        if callable(source):
+            made = check_array(source(tuples.ravel()), dtype=np.float64, input_name="preprocessor")
+            return np.asarray(made).reshape(*tuples.shape, -1)
+        samples = check_array(source, dtype=np.float64, input_name="preprocessor")
+        values = np.unique(tuples).tolist()
+        if tuples.dtype.kind not in "iu" or not 0 <= values[0] <= values[-1] < len(samples):
+            raise ValueError(
+                f"{owner} got {words} from {values[0]} to {values[-1]} for the {len(samples)} "
+                f"samples of preprocessor: pass indices, whole numbers from 0 to "
+                f"{len(samples) - 1}."
+            )
+        return np.asarray(samples[tuples])
 
     def _fit_metric(self, method: str, tuples: FloatArray, *labels: Any) -> Any:
         """A clone of the metric, fitted to tuples by its ``method``, or to their samples alone."""
@@ -116,8 +126,9 @@ class PairClassifier(_TupleClassifier):
         Weight of recall in "f_beta".
     cv : int, default=3
         Folds that pairs are held out in.
-    preprocessor : array-like of shape (n_samples, n_features) or None, default=None
-        Samples, if pairs are indices, of shape (n_pairs, 2).
+    preprocessor : array-like of shape (n_samples, n_features), callable or None, default=None
+        Samples, if pairs are indices, of shape (n_pairs, 2); or a function that makes samples of
+        an array of indices or names.
 
     Attributes
     ----------
@@ -151,7 +162,7 @@ class PairClassifier(_TupleClassifier):
         "min_rate": [_SHARE, None],
         "beta": [Interval(Real, 0, None, closed="neither")],
         "cv": [Interval(Integral, 2, None, closed="left")],
-        "preprocessor": ["array-like", None],
+        "preprocessor": ["array-like", callable, None],
     }
 
     def __init__(
@@ -162,7 +173,7 @@ class PairClassifier(_TupleClassifier):
         min_rate: float | None = None,
         beta: float = 1.0,
         cv: int = 3,
-        preprocessor: npt.ArrayLike | None = None,
+        preprocessor: npt.ArrayLike | Callable[..., Any] | None = None,
     ) -> None:
         self.metric = metric
         self.strategy = strategy
@@ -283,8 +294,9 @@ class TripletClassifier(_TupleClassifier):
     ----------
     metric : estimator
         A learner with ``fit_triplets`` (or one that needs samples only), or a metric from a file.
-    preprocessor : array-like of shape (n_samples, n_features) or None, default=None
-        Samples, if triplets are indices, of shape (n_triplets, 3).
+    preprocessor : array-like of shape (n_samples, n_features), callable or None, default=None
+        Samples, if triplets are indices, of shape (n_triplets, 3); or a function that makes samples
+        of an array of indices or names.
 
     Attributes
     ----------
@@ -310,10 +322,12 @@ class TripletClassifier(_TupleClassifier):
     _size, _words = 3, "triplets"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "metric": [HasMethods(["pair_distance"])],
-        "preprocessor": ["array-like", None],
+        "preprocessor": ["array-like", callable, None],
     }
 
-    def __init__(self, metric: Any, *, preprocessor: npt.ArrayLike | None = None) -> None:
+    def __init__(
+        self, metric: Any, *, preprocessor: npt.ArrayLike | Callable[..., Any] | None = None
+    ) -> None:
         self.metric = metric
         self.preprocessor = preprocessor
 

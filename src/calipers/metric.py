@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from math import sqrt
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from calipers.arrays import FloatArray, refuse_kinds, within_float64
 from calipers.dask import is_collection, transform_lazily
 from calipers.io import Contents, contents_of, write
+from calipers.switching import refuse_words
 from calipers.threads import single_threaded_blas
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _SMALLEST_SQUARE = 1e-290  # below, squares lose digits
 _GRADED = 1e8  # ratio of squared units beyond which half the digits of a feature are lost
 _ROUNDING = 1e-8  # share of the largest eigenvalue that may be below zero by rounding
+_TIED = 1e-9  # share of a variance by which two that are the same may differ by rounding
 
 
 def factor(M: FloatArray, n_components: int | None = None) -> FloatArray:
@@ -51,7 +53,7 @@ def factor(M: FloatArray, n_components: int | None = None) -> FloatArray:
     with single_threaded_blas():
         rows = _scaled_vectors(M)
     rows = rows[::-1] if n_components is None else rows[: -1 - n_components : -1]
-    return _with_positive_peaks(rows)
+    return with_positive_peaks(rows)
 
 
 def principal_order(L: FloatArray, covariance: FloatArray) -> FloatArray:
@@ -59,6 +61,7 @@ def principal_order(L: FloatArray, covariance: FloatArray) -> FloatArray:
 
     ``L'L`` stays the same, and the first k rows keep more of the samples' variance under the
     metric than any other k directions do. ``covariance`` is that of the samples, in any unit.
+    Rows of the same variance are made triangular, so that the metric determines L.
 
     >>> principal_order(np.eye(2), np.diag([1.0, 4.0]))
     array([[0., 1.],
@@ -66,11 +69,16 @@ def principal_order(L: FloatArray, covariance: FloatArray) -> FloatArray:
     """
     length = float(np.abs(L).max()) or 1.0  # without it squares might overflow
     scaled = L / length
-    _, axes = _eigenpairs(scaled @ covariance @ scaled.T)
-    return _with_positive_peaks(axes.T[::-1] @ L)
+    values, axes = _eigenpairs(scaled @ covariance @ scaled.T)
+    variances, rows = values[::-1], axes.T[::-1] @ L
+    is_lower = -np.diff(variances) > _TIED * np.abs(variances[1:]) + 1e-4 * _TIED * variances[0]
+    for tied in np.split(rows, np.flatnonzero(is_lower) + 1):
+        if len(tied) > 1:
+            tied[...] = np.linalg.qr(tied, mode="r")
+    return with_positive_peaks(rows)
 
 
-def _with_positive_peaks(rows: FloatArray) -> FloatArray:
+def with_positive_peaks(rows: FloatArray) -> FloatArray:
     """Flip rows so that the entry of largest magnitude is positive: one L for one metric."""
     largest = np.take_along_axis(rows, np.abs(rows).argmax(axis=1)[:, None], axis=1)
     return np.asarray(rows * np.where(largest < 0, -1.0, 1.0)) + 0.0
@@ -174,6 +182,11 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     components_: FloatArray
     n_features_in_: int
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+
+    def __new__(cls, *parameters: Any, **named: Any) -> Self:
+        """Refuse words of metric-learn by a sentence; ``__init__`` stores the others."""
+        refuse_words(cls, cls._get_param_names(), named)
+        return cast(Self, super().__new__(cls))
 
     @property
     def _n_features_out(self) -> int:

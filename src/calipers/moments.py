@@ -1,7 +1,7 @@
 """Second moments of labelled samples and of pairs: what closed forms are computed from.
 
 Sums over blocks are the same wherever samples are, and sums over batches are those of all samples
-at once, up to rounding.
+at once, up to rounding. Weights count samples: one of weight 2 is as good as two.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.data.samples import Samples
+from calipers.data.samples import MemorySamples, Samples
 from calipers.threads import single_threaded_blas
 
 
 class Moments(NamedTuple):
-    """Sizes, means and scatters of classes."""
+    """Sizes, means and scatters of classes; samples without labels are one class."""
 
-    sizes: FloatArray  # (n_classes,)
+    sizes: FloatArray  # (n_classes,), sums of weights
     means: FloatArray  # (n_classes, d)
     within: FloatArray  # (d, d), the sum of the classes' scatters
     by_size: FloatArray  # (d, d), the sum of each class's scatter times its size
@@ -43,19 +43,24 @@ class Moments(NamedTuple):
     @property
     def similar(self) -> FloatArray:
         """Mean of vv' over the differences v of all pairs of one class; 0 without any."""
-        return 2.0 * self.by_size / max(1.0, float(self.sizes @ (self.sizes - 1.0)))
+        n_pairs = float(self.sizes @ (self.sizes - 1.0))
+        return 2.0 * self.by_size / n_pairs if n_pairs > 0.0 else np.zeros_like(self.within)
 
     @property
     def dissimilar(self) -> FloatArray:
         """Mean of uu' over the differences u of all pairs of two classes; 0 without any."""
         scatter = self.n * self.within - self.by_size + self.n * self.between
         n_pairs = self.n**2 - float(self.sizes @ self.sizes)
-        return np.asarray(2.0 * scatter / max(1.0, n_pairs))
+        return 2.0 * scatter / n_pairs if n_pairs > 0.0 else np.zeros_like(scatter)
 
 
 @single_threaded_blas()
-def moments_of(samples: Samples) -> Moments:
-    """Moments of labelled samples, by two passes over their blocks.
+def moments_of(
+    samples: Samples, weights: FloatArray | None = None, *, diagonal: bool = False
+) -> Moments:
+    """Moments of samples, each counted by its weight, by two passes over their blocks.
+
+    ``diagonal``: without what two features have in common.
 
     >>> from calipers.data.samples import MemorySamples
     >>> X = np.array([[0.0], [2.0], [9.0]])
@@ -63,30 +68,43 @@ def moments_of(samples: Samples) -> Moments:
     >>> moments.similar, moments.dissimilar  # of 2; of 9 and 7
     (array([[4.]]), array([[65.]]))
     """
-    d, n_classes = samples.shape[1], len(samples.class_sizes)
-    sizes, sums = samples.class_sizes.astype(np.float64), np.zeros((n_classes, d))
+    d, n_classes = samples.shape[1], max(1, len(samples.class_sizes))
+    sizes, sums = np.zeros(n_classes), np.zeros((n_classes, d))
     for first, block in samples.blocks():
-        sums += _sums_by_class(block, _codes(samples, first, block), n_classes)
+        codes, weight = _codes_and_weights(samples, weights, first, len(block))
+        sizes += np.bincount(codes, weight, minlength=n_classes)
+        sums += _sums_by_class(block, codes, weight, n_classes)
     means = sums / sizes[:, None]
     within, by_size = np.zeros((2, d, d))
     for first, block in samples.blocks():
-        codes = _codes(samples, first, block)
-        centered = block - means[codes]
+        codes, weight = _codes_and_weights(samples, weights, first, len(block))
+        centered = (block - means[codes]) * np.sqrt(weight)[:, None]
+        if diagonal:
+            within += np.diag(np.einsum("ij,ij->j", centered, centered))
+            continue
         within += centered.T @ centered
-        by_size += (centered * sizes[codes][:, None]).T @ centered
-    return Moments(sizes, means, within, by_size)
+        if n_classes > 1:
+            by_size += (centered * sizes[codes][:, None]).T @ centered
+    return Moments(sizes, means, within, by_size if n_classes > 1 else sizes[0] * within)
 
 
-def _codes(samples: Samples, first: int, block: npt.NDArray[Any]) -> IndexArray:
-    return samples.labels_of(np.arange(first, first + len(block)))
+def _codes_and_weights(
+    samples: Samples, weights: FloatArray | None, first: int, n: int
+) -> tuple[IndexArray, FloatArray]:
+    """Classes and weights of a block of n samples."""
+    labelled = bool(len(samples.class_sizes))
+    codes = samples.labels_of(np.arange(first, first + n)) if labelled else np.zeros(n, np.intp)
+    return codes, np.ones(n) if weights is None else weights[first : first + n]
 
 
-def _sums_by_class(X: npt.NDArray[Any], codes: IndexArray, n_classes: int) -> FloatArray:
-    """Sum of the samples of each class, in order."""
+def _sums_by_class(
+    X: npt.NDArray[Any], codes: IndexArray, weight: FloatArray, n_classes: int
+) -> FloatArray:
+    """Weighted sum of the samples of each class, in order."""
     order = np.argsort(codes, kind="stable")
     present, starts = np.unique(codes[order], return_index=True)
     sums = np.zeros((n_classes, X.shape[1]))
-    sums[present] = np.add.reduceat(X[order].astype(np.float64, copy=False), starts, axis=0)
+    sums[present] = np.add.reduceat(X[order] * weight[order][:, None], starts, axis=0)
     return sums
 
 
@@ -100,7 +118,8 @@ class StreamedMoments:
     array([[4.]])
     """
 
-    def __init__(self, before: StreamedMoments | None = None) -> None:
+    def __init__(self, before: StreamedMoments | None = None, *, diagonal: bool = False) -> None:
+        self.diagonal = diagonal
         self._of: dict[Any, tuple[float, FloatArray, FloatArray]]  # size, mean, scatter
         self._of = {} if before is None else dict(before._of)
 
@@ -110,17 +129,21 @@ class StreamedMoments:
         return np.array(sorted(self._of))
 
     @single_threaded_blas()
-    def add(self, X: npt.NDArray[Any], y: npt.NDArray[Any]) -> None:
+    def add(
+        self, X: npt.NDArray[Any], y: npt.NDArray[Any], weights: FloatArray | None = None
+    ) -> None:
         """Let a batch pass (Chan, Golub and LeVeque 1979)."""
-        d = X.shape[1]
-        for label in np.unique(y).tolist():
-            some = X[y == label].astype(np.float64, copy=False)
+        classes, codes = np.unique(y, return_inverse=True)
+        for code, label in enumerate(classes.tolist()):
+            of_class = codes == code
+            some = MemorySamples(X[of_class])
+            of_some = None if weights is None else weights[of_class]
+            batch = moments_of(some, of_some, diagonal=self.diagonal)
+            added, d = batch.n, X.shape[1]
             size, mean, scatter = self._of.get(label, (0.0, np.zeros(d), np.zeros((d, d))))
-            centered = some - some.mean(axis=0)
-            shift, total = some.mean(axis=0) - mean, size + len(some)
-            scatter = scatter + centered.T @ centered
-            scatter += (size * len(some) / total) * np.outer(shift, shift)
-            self._of[label] = total, mean + shift * (len(some) / total), scatter
+            shift, total = batch.means[0] - mean, size + added
+            scatter = scatter + batch.within + (size * added / total) * np.outer(shift, shift)
+            self._of[label] = total, mean + shift * (added / total), scatter
 
     def moments(self) -> Moments:
         """Moments of all batches so far, classes ascending by label."""

@@ -50,7 +50,8 @@ def learn_factor(
     if estimator.batch_size is None:
         dense = in_memory(samples)
         targets = dense.labels if values is None else values[dense.labels]
-        problem = AllAnchors(loss, dense.X.astype(np.float64, copy=False), targets)
+        X = dense.X.astype(np.float64, copy=False)
+        problem = AllAnchors(loss, X, targets, given.weights)
         solver = DescentSolver(problem, problem.start(axes), tol=float(estimator.tol))
         most = estimator.max_iter_
         one_round.minimise(estimator, moved, solver, max_iter=most, learned=learned)
@@ -63,7 +64,12 @@ def learn_factor(
         partners=has_classes,
     )
     steps = FactoredSolver(
-        axes, n_anchors=batches.n_anchors, n_examples=len(batches), loss=loss, values=values
+        axes,
+        batches.labels if values is None else values[batches.labels],
+        n_anchors=batches.n_anchors,
+        n_examples=len(batches),
+        loss=loss,
+        weights=given.weights,
     )
     examples = Examples(batches, [], 0.0, batches.n_index_columns)
     one_round.run(estimator, moved, examples, steps, learned=learned)

@@ -47,7 +47,14 @@ def test_peers(tmp_path: Path) -> None:
 
 
 def test_means_are_over_seeds_and_without_what_was_skipped() -> None:
-    row = {"data": "a", "peer": "b", "features": "raw", "seconds": 1.0, "megabytes": 2.0}
+    row = {
+        "data": "a",
+        "peer": "b",
+        "features": "raw",
+        "seconds": 1.0,
+        "cpu_seconds": 1.0,
+        "megabytes": 2.0,
+    }
     (line,) = peers.means(
         [row | {"error": 4.0}, row | {"error": 6.0, "ended": "cap"}, row | {"skipped": "no"}]
     )

@@ -17,18 +17,19 @@ INIT = RNG.standard_normal((2, 5))
 
 def examples(n: int = 6, n_anchors: int = 10, n_references: int = 20) -> IndexArray:
     rows = [RNG.choice(60, n_anchors + n_references) for _ in range(n)]
-    return np.array([np.concatenate([row, LABELS[row]]) for row in rows], dtype=np.intp)
+    return np.array([np.concatenate([row, row]) for row in rows], dtype=np.intp)
 
 
 EXAMPLES = examples()
 
 
 def solver(init: FloatArray = INIT) -> FactoredSolver:
-    return FactoredSolver(init, n_anchors=10, n_examples=len(EXAMPLES))
+    return FactoredSolver(init, LABELS, n_anchors=10, n_examples=len(EXAMPLES))
 
 
 def by_definition(L: FloatArray, example: IndexArray) -> float:
-    indices, classes = np.split(example, 2)
+    indices = np.split(example, 2)[1]
+    classes = LABELS[indices]
     losses = []
     for a in range(10):
         others = [r for r in range(10, len(indices)) if indices[r] != indices[a]]

@@ -6,16 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calipers import validation
-from calipers.coordinates import Coordinates
-from calipers.fitting import FromLabels
-from calipers.init import MOMENT_SAMPLES, discriminant_axes, evenly_spaced
-from calipers.inputs import Given
+from calipers.arrays import FloatArray
+from calipers.closed_forms import FromMoments, Scatters
+from calipers.fitting import FromWeightedLabels
 from calipers.metric import MahalanobisMixin
 from calipers.validation import AT_LEAST_ONE
 
 
-class Discriminant(FromLabels, MahalanobisMixin):
+class Discriminant(FromWeightedLabels, FromMoments, MahalanobisMixin):
     """Distance of linear discriminants: the axes along which class means differ most.
 
     The samples are whitened by the (shrunk) covariance within classes, then projected onto the
@@ -51,18 +49,14 @@ class Discriminant(FromLabels, MahalanobisMixin):
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components
 
-    def _learn(self, given: Given) -> None:
-        validation.check_closed_form(self, given)
-        samples = given.samples
-        most = min(len(given.classes) - 1, samples.shape[1])
+    def _formula(self, scatters: Scatters) -> FloatArray:
+        most = min(len(self.classes_) - 1, len(scatters.unit))
         if self.n_components is not None and self.n_components > most:
             raise ValueError(
-                f"{type(self).__name__} has at most {most} components for {len(given.classes)} "
+                f"{type(self).__name__} has at most {most} components for {len(self.classes_)} "
                 f"classes, got n_components={self.n_components}: ask for fewer, or None for all."
             )
-        coordinates, white = Coordinates.of("within-class", samples)
-        indices = evenly_spaced(white.shape[0], MOMENT_SAMPLES)
-        X = white.take(indices).astype(np.float64)
-        axes = discriminant_axes(X, white.labels_of(indices))
-        self.components_ = coordinates.low_rank_components(axes, white)[: self.n_components]
-        self.n_updates_ = 0
+        white = scatters.shrunk(scatters.within, scatters.n_similar).power(-0.5)
+        between = white @ (scatters.covariance - scatters.within) @ white
+        axes = np.linalg.eigh(between)[1][:, ::-1][:, :most]
+        return np.asarray(axes.T @ white)

@@ -7,17 +7,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calipers import validation
-from calipers.closed_forms import local_discriminants, local_scatters
-from calipers.data.samples import in_memory
-from calipers.fitting import FromLabels
-from calipers.init import scaled
+from calipers.closed_forms import Scatters, local_discriminants, local_scatters
+from calipers.data.samples import MemorySamples, in_memory
+from calipers.fitting import FromWeightedLabels
+from calipers.init import std_or_one
 from calipers.inputs import Given
-from calipers.metric import MahalanobisMixin, principal_order
+from calipers.metric import MahalanobisMixin
 from calipers.moments import moments_of
 from calipers.validation import AT_LEAST_ONE
 
 
-class LFDA(FromLabels, MahalanobisMixin):
+class LFDA(FromWeightedLabels, MahalanobisMixin):
     """Local Fisher discriminant analysis: discriminants of classes that have several clusters.
 
     Implements Sugiyama, "Dimensionality Reduction of Multimodal Labeled Data by Local Fisher
@@ -67,11 +67,15 @@ class LFDA(FromLabels, MahalanobisMixin):
 
     def _learn(self, given: Given) -> None:
         validation.check_closed_form(self, given)
-        to_scale = scaled(given.samples)
-        samples = in_memory(given.samples.transformed(to_scale))
-        moments = moments_of(samples)
-        scatters = local_scatters(samples, moments, int(self.n_neighbors))
-        L = local_discriminants(*scatters, int(self.n_components or samples.shape[1]))
-        covariance = moments.covariance / (float(np.abs(moments.covariance).max()) or 1.0)
-        self.components_ = to_scale.then(principal_order(L, covariance))
+        dense, weights = in_memory(given.samples), given.weights
+        unit = std_or_one(dense.X.astype(np.float64), weights)
+        samples = MemorySamples(dense.X / unit, dense.labels)
+        moments = moments_of(samples, weights)
+        within, between = local_scatters(samples, moments, int(self.n_neighbors), weights)
+        local = Scatters.of_labels(moments, np.ones_like(unit))._replace(
+            within=within, dissimilar=between, unit=unit
+        )
+        local = local.in_span()
+        L = local_discriminants(local.within, local.dissimilar, len(local.within))
+        self.components_ = local.components(L, self.n_components)
         self.n_updates_ = 0

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 from calipers.arrays import FloatArray, IndexArray
 from calipers.closed_forms import FromMoments, Scatters, Spectrum, chunklets
 from calipers.data.samples import Samples
-from calipers.fitting import FromLabels, FromPairs
+from calipers.fitting import FromPairs, FromWeightedLabels
 from calipers.metric import MahalanobisMixin
 from calipers.moments import moments_of
 from calipers.validation import AT_LEAST_ONE
 
 
-class RCA(FromLabels, FromPairs, FromMoments, MahalanobisMixin):
+class RCA(FromWeightedLabels, FromPairs, FromMoments, MahalanobisMixin):
     """Relevant component analysis: M is the inverse of the covariance within chunklets.
 
     Implements Shental, Hertz, Weinshall and Pavel, "Adjustment Learning and Relevant Component

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 
-from calipers import validation
-from calipers.coordinates import initial_components
-from calipers.fitting import FromSamples
-from calipers.init import scaled
-from calipers.inputs import Given
+from calipers.arrays import FloatArray
+from calipers.closed_forms import FromMoments, Scatters
+from calipers.data.samples import MemorySamples
+from calipers.fitting import checking, fitting, learned
+from calipers.inputs import (
+    Given,
+    dense_samples,
+    given_unlabeled,
+    restored_on_failure,
+    weighted_part,
+)
 from calipers.metric import MahalanobisMixin
 from calipers.validation import AT_LEAST_ONE
 
 
-class Scaled(FromSamples, MahalanobisMixin):
+class Scaled(FromMoments, MahalanobisMixin):
     """Standardised Euclidean distance: each feature divided by its standard deviation.
 
     M is diagonal, and constant features stay as they are.
@@ -51,10 +58,73 @@ class Scaled(FromSamples, MahalanobisMixin):
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components
 
-    def _learn(self, given: Given) -> None:
-        validation.check_closed_form(self, given)
-        if self.n_components is None:
-            self.components_ = scaled(given.samples).then(np.eye(given.samples.shape[1]))
-        else:
-            self.components_ = initial_components("scaled", given.samples, self.n_components)
+    @fitting
+    def fit(
+        self,
+        X: npt.ArrayLike,
+        y: object = None,
+        sample_weight: npt.ArrayLike | None = None,
+        *,
+        client: Any = None,
+    ) -> Self:
+        """Learn from samples alone.
+
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Samples.
+        y : object, default=None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each sample counts; 0 leaves it out. By default each counts once.
+        client : distributed.Client, optional
+            Client for Dask collections. By default the current one, or a local cluster.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
+        with given_unlabeled(self, X, client=client) as given:
+            learned(self, weighted_part(self, given, sample_weight))
+        return self
+
+    @checking
+    def partial_fit(
+        self, X: npt.ArrayLike, y: object = None, sample_weight: npt.ArrayLike | None = None
+    ) -> Self:
+        """Learn from one more batch: the metric is that of a fit to all batches together.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples of the batch.
+        y : object, default=None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each sample counts, as in `fit`.
+
+        Returns
+        -------
+        Self
+            The estimator, with the metric so far.
+        """
+        with restored_on_failure(self):
+            dense = dense_samples(self, X, reset=self._stream is None)
+            batch = Given(MemorySamples(dense), np.empty(0), dense, None)
+            self._add(weighted_part(self, batch, sample_weight))
+        return self
+
+    @property
+    def _diagonal(self) -> bool:  # type: ignore[override]
+        return self.n_components is None
+
+    def _formula(self, scatters: Scatters) -> FloatArray:
+        return np.eye(len(scatters.covariance))
+
+    def _set(self, scatters: Scatters) -> None:
+        if self.n_components is not None:
+            super()._set(scatters)
+            return
+        self.components_ = np.diag(1.0 / scatters.unit)
         self.n_updates_ = 0

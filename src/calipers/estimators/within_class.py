@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from calipers import validation
-from calipers.coordinates import initial_components
-from calipers.fitting import FromLabels
-from calipers.inputs import Given
+from calipers.arrays import FloatArray
+from calipers.closed_forms import FromMoments, Scatters
+from calipers.fitting import FromWeightedLabels
 from calipers.metric import MahalanobisMixin
 from calipers.validation import AT_LEAST_ONE
 
 
-class WithinClass(FromLabels, MahalanobisMixin):
+class WithinClass(FromWeightedLabels, FromMoments, MahalanobisMixin):
     """Mahalanobis distance of the covariance within classes: M is its inverse.
 
     Differences that are common within a class count little. The covariance is that of scaled
@@ -48,7 +47,5 @@ class WithinClass(FromLabels, MahalanobisMixin):
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components
 
-    def _learn(self, given: Given) -> None:
-        validation.check_closed_form(self, given)
-        self.components_ = initial_components("within-class", given.samples, self.n_components)
-        self.n_updates_ = 0
+    def _formula(self, scatters: Scatters) -> FloatArray:
+        return scatters.shrunk(scatters.within, scatters.n_similar).power(-0.5)

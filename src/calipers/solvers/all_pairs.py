@@ -33,7 +33,7 @@ class Objective(Protocol):
 
 def divergences(
     squared: FloatArray, anchors: npt.NDArray[Any], references: npt.NDArray[Any]
-) -> tuple[FloatArray, float]:
+) -> tuple[FloatArray, FloatArray]:
     """``KL(p0 || p)``, with p0 the same for all others of the anchor's class: MCML.
 
     Anchors without a positive are left out.
@@ -49,16 +49,16 @@ def divergences(
     mean = np.sum(wanted * np.where(others, squared, 0.0), axis=1)
     lost = mean - nearest + np.log(total) - np.log(np.maximum(n_same, 1))
     has_same = n_same > 0
-    return np.where(has_same[:, None], weights, 0.0), float(lost[has_same].sum())
+    return np.where(has_same[:, None], weights, 0.0), np.where(has_same, lost, 0.0)
 
 
 def separations(
     squared: FloatArray, anchors: npt.NDArray[Any], references: npt.NDArray[Any]
-) -> tuple[FloatArray, float]:
+) -> tuple[FloatArray, FloatArray]:
     """Distances to samples of other classes; not a loss, since they should grow."""
     is_apart = (anchors[:, None] != references) & (squared > 0.0)
     distances = np.sqrt(np.where(is_apart, squared, 0.0))
-    return 0.5 / np.where(is_apart, distances, np.inf), float(distances.sum())
+    return 0.5 / np.where(is_apart, distances, np.inf), distances.sum(axis=1)
 
 
 class Collapse:

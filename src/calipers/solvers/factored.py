@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -31,14 +33,16 @@ class FactoredSolver:
     ----------
     init : array of shape (rank, d)
         The first L; its scale does not matter.
+    targets : array of shape (n,)
+        Classes or targets of all samples.
     n_anchors : int
         Anchors of an example: its first indices; the others are reference samples.
     n_examples : int
         Examples, hence steps, in all.
     loss : Loss
         One of :mod:`calipers.solvers.soft_neighbors`.
-    values : array of shape (n_classes,), optional
-        Targets that classes stand for, for a loss of targets.
+    weights : array of shape (n,), optional
+        How often each sample counts, as an anchor and as a reference.
     """
 
     batch_size = 1
@@ -46,14 +50,16 @@ class FactoredSolver:
     def __init__(
         self,
         init: FloatArray,
+        targets: npt.NDArray[Any],
         *,
         n_anchors: int,
         n_examples: int,
         loss: Loss = expected_errors,
-        values: FloatArray | None = None,
+        weights: FloatArray | None = None,
     ) -> None:
         self.L = np.array(init, dtype=np.float64)
-        self.loss, self.values = loss, values
+        self.loss, self.targets = loss, targets
+        self.weights = np.ones(len(targets)) if weights is None else weights / weights.mean()
         self.n_anchors, self.n_examples = n_anchors, n_examples
         self.n_iterations = 0
         self.curve: list[Point] = []
@@ -70,28 +76,29 @@ class FactoredSolver:
         return np.asarray(self.L.T @ self.L)
 
     def advance(self, X: npt.NDArray[np.float64], examples: IndexArray) -> None:
-        """Take a step for every example: indices of anchors and references, then their classes."""
+        """Take a step for every example: places in X of anchors and references, then indices."""
         total = 0.0
         for example in examples:
-            indices, classes = np.split(example, 2)
-            total += self._advance(X[indices], indices, classes)
+            places, indices = np.split(example, 2)
+            total += self._advance(X[places], indices)
         self.curve.append(Point(self.n_iterations, total / max(1, len(examples)), self.n_updates))
 
-    def _advance(self, X: FloatArray, indices: IndexArray, classes: IndexArray) -> float:
+    def _advance(self, X: FloatArray, indices: IndexArray) -> float:
         n = self.n_anchors
+        targets, weights = self.targets[indices], self.weights[indices]
         Z = X @ self.L.T
         squared = squared_distances(Z[:n], Z[n:])
         squared[indices[:n, None] == indices[n:]] = np.inf
         if self.n_iterations == 0:
-            factor = width_factor(squared[classes[:n, None] != classes[n:]])
+            factor = width_factor(squared[targets[:n, None] != targets[n:]])
             self.L *= np.sqrt(factor)
             squared *= factor
             Z *= np.sqrt(factor)
-        targets = classes if self.values is None else self.values[classes]
-        weights, loss = self.loss(squared, targets[:n], targets[n:])
-        gradients = anchor_gradients(weights / n, Z[:n], Z[n:])
-        self._step(np.vstack(gradients).T @ X)
-        return loss / n
+        squared -= np.log(weights[n:])
+        slopes, losses = self.loss(squared, targets[:n], targets[n:])
+        slopes *= weights[:n, None] / n
+        self._step(np.vstack(anchor_gradients(slopes, Z[:n], Z[n:])).T @ X)
+        return float(losses @ weights[:n]) / n
 
     def _step(self, gradient: FloatArray) -> None:
         self._mean = MOMENTUM * self._mean + (1.0 - MOMENTUM) * gradient

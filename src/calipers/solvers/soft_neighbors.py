@@ -5,8 +5,9 @@ An anchor i picks another sample j as its neighbour with probability
 .. math:: p_{ij} = e^{-d_{ij}^2} / \sum_{k \ne i} e^{-d_{ik}^2}.
 
 A loss is a function ``loss(squared, anchors, references)`` of squared distances (infinite between
-a sample and itself) and of the classes or targets of both sides. It returns its derivative by each
-squared distance, and its value, both summed over the anchors.
+a sample and itself) and of the classes or targets of both sides. It returns the derivative of their
+sum by each squared distance, and its value for each anchor. A reference of weight w counts like w
+samples in one place: its squared distances are less by log(w).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from calipers.arrays import FloatArray
 from calipers.threads import parallel_map, single_threaded_blas
 
 Loss: TypeAlias = Callable[
-    [FloatArray, npt.NDArray[Any], npt.NDArray[Any]], tuple[FloatArray, float]
+    [FloatArray, npt.NDArray[Any], npt.NDArray[Any]], tuple[FloatArray, FloatArray]
 ]
 WIDTH = 4.0  # median squared distance of samples of two classes at the first step
 _WIDTH_SAMPLES = 1000  # at most
@@ -30,23 +31,23 @@ _BLOCK_DISTANCES = 2**19  # distances of a block of anchors to all samples: 4 MB
 
 def expected_errors(
     squared: FloatArray, anchors: npt.NDArray[Any], references: npt.NDArray[Any]
-) -> tuple[FloatArray, float]:
+) -> tuple[FloatArray, FloatArray]:
     """``1 - p_i``: NCA (Goldberger, Roweis, Hinton and Salakhutdinov 2004)."""
     is_same = anchors[:, None] == references
     shares = _softmax(squared)
     p = np.sum(shares, axis=1, where=is_same)
-    return shares * (is_same - p[:, None]), float(np.sum(1.0 - p))
+    return shares * (is_same - p[:, None]), 1.0 - p
 
 
 def squared_errors(
     squared: FloatArray, anchors: npt.NDArray[Any], references: npt.NDArray[Any]
-) -> tuple[FloatArray, float]:
+) -> tuple[FloatArray, FloatArray]:
     """Squared errors of kernel regression: MLKR (Weinberger and Tesauro 2007)."""
     shares = _softmax(squared)
     predicted = shares @ references
     error = predicted - anchors
     weights = 2.0 * error[:, None] * (predicted[:, None] - references) * shares
-    return weights, float(error @ error)
+    return weights, error**2
 
 
 def _softmax(squared: FloatArray) -> FloatArray:
@@ -74,11 +75,11 @@ def width_factor(apart: FloatArray) -> float:
 
 
 def anchor_gradients(
-    weights: FloatArray, anchors: FloatArray, references: FloatArray
+    slopes: FloatArray, anchors: FloatArray, references: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Derivatives of a loss by the images of anchors and of references."""
-    of_anchors = weights.sum(axis=1)[:, None] * anchors - weights @ references
-    of_references = weights.sum(axis=0)[:, None] * references - weights.T @ anchors
+    of_anchors = slopes.sum(axis=1)[:, None] * anchors - slopes @ references
+    of_references = slopes.sum(axis=0)[:, None] * references - slopes.T @ anchors
     return 2.0 * of_anchors, 2.0 * of_references
 
 
@@ -102,10 +103,19 @@ class AllAnchors:
         Samples.
     targets : array of shape (n,)
         Their classes or targets.
+    weights : array of shape (n,), optional
+        How often each counts, as an anchor and as a reference.
     """
 
-    def __init__(self, loss: Loss, X: FloatArray, targets: npt.NDArray[Any]) -> None:
+    def __init__(
+        self,
+        loss: Loss,
+        X: FloatArray,
+        targets: npt.NDArray[Any],
+        weights: FloatArray | None = None,
+    ) -> None:
         self.loss, self.X, self.targets = loss, X, targets
+        self.weights = np.ones(len(X)) if weights is None else weights
 
     def at(self, L: FloatArray) -> Value:
         """The loss at L."""
@@ -115,10 +125,14 @@ class AllAnchors:
             block = slice(first, first + size)
             squared = squared_distances(Z[block], Z)
             rows = np.arange(len(squared))
+            squared -= np.log(self.weights)
             squared[rows, first + rows] = np.inf
-            weights, value = self.loss(squared, self.targets[block], self.targets)
-            of_anchors, of_references = anchor_gradients(weights, Z[block], Z)
-            return value, of_anchors.T @ self.X[block] + of_references.T @ self.X
+            slopes, values = self.loss(squared, self.targets[block], self.targets)
+            slopes *= self.weights[block, None]
+            of_anchors, of_references = anchor_gradients(slopes, Z[block], Z)
+            return float(values @ self.weights[block]), of_anchors.T @ self.X[
+                block
+            ] + of_references.T @ self.X
 
         size = max(1, _BLOCK_DISTANCES // len(Z))
         with single_threaded_blas():
