@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.losses import Hinge, Loss, SmoothHinge
+from calipers.losses import Hinge, Loss, SmoothHinge, SquaredHinge
 from reference.plain import loss_slope, loss_value
 
 EPS = np.finfo(float).eps
@@ -89,3 +89,9 @@ def test_plain_reference_agrees(smoothness: float, margin: float) -> None:
     value, slope = at(SmoothHinge(smoothness), margin)
     assert loss_value(margin, smoothness) == value
     assert loss_slope(margin, smoothness) == pytest.approx(slope, rel=1e-12, abs=1e-300)
+
+
+@given(st.floats(-10.0, 10.0), margins)
+def test_the_squared_hinge_is_as_steep_as_the_hinge_is_high(m: float, margin: float) -> None:
+    hinge = at(Hinge(m), margin)[0]
+    assert at(SquaredHinge(m), margin) == (0.5 * hinge * hinge, hinge)

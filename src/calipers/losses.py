@@ -2,7 +2,7 @@
 
 The margin of a triplet is ``far - near``, the squared distance to the negative minus the
 squared distance to the positive. Every loss falls as the margin grows; ``slope`` is the size
-of its derivative, in [0, 1].
+of its derivative, at most 1 but for the squared hinge.
 
 >>> import numpy as np
 >>> SmoothHinge(smoothness=3.0).slope(np.array([-1e6, 1.0, 1e6]))
@@ -11,6 +11,6 @@ array([1. , 0.5, 0. ])
 array([2., 0., 0.])
 """
 
-from calipers._core.losses import Hinge, Loss, SmoothHinge
+from calipers._core.losses import Hinge, Loss, SmoothHinge, SquaredHinge
 
-__all__ = ["Hinge", "Loss", "SmoothHinge"]
+__all__ = ["Hinge", "Loss", "SmoothHinge", "SquaredHinge"]

@@ -16,6 +16,7 @@ from calipers._core.sampling import (
     ByRunningNorm,
     BySlope,
     EveryBatch,
+    PassiveAggressive,
     Policy,
     gradient_norm,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "BySlope",
     "EveryBatch",
     "NormRule",
+    "PassiveAggressive",
     "Policy",
     "gradient_norm",
     "largest_norm",

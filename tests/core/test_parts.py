@@ -12,13 +12,14 @@ import pytest
 from scipy.special import expit
 
 from calipers.arrays import FloatArray
-from calipers.losses import Hinge, SmoothHinge
+from calipers.losses import Hinge, SmoothHinge, SquaredHinge
 from calipers.projections import AtEnd, EveryUpdate, FrankWolfe, Periodic
 from calipers.sampling import (
     ByGradientNorm,
     ByRunningNorm,
     BySlope,
     EveryBatch,
+    PassiveAggressive,
     Policy,
     gradient_norm,
     outer_norms,
@@ -30,10 +31,12 @@ MARGINS = np.concatenate([[-1e308, -1e6, 0.0, 1.0, 1e6, 1e308], np.linspace(-300
 PARTS = [
     SmoothHinge(2.0),
     Hinge(0.5),
+    SquaredHinge(0.5),
     EveryBatch(),
     BySlope(),
     ByGradientNorm(1.5),
     ByRunningNorm(0.25),
+    PassiveAggressive(0.1),
     Constant(0.1),
     Shrinking(1e-3),
     FrankWolfeSteps(),

@@ -13,7 +13,7 @@ from calipers.triplets import DrawnTriplets
 from data_folder import FOLDER, needs_data
 from learners import iris, random_triplets, streams
 from reference.plain import project
-from reference.plain_online import plain_oasis
+from reference.plain_online import plain_oasis, plain_oasis_distance
 from solver_runs import assert_same_matrix
 
 X, Y = iris()
@@ -48,6 +48,42 @@ def test_scores_are_similarities() -> None:
         fitted.pair_score(X)
     with pytest.raises(NotFittedError):
         OASIS().pair_score(pairs)
+
+
+@pytest.mark.parametrize("C", [1e-3, 0.1, 10.0])
+@pytest.mark.parametrize("scale", [0.1, 1.0, 10.0])
+def test_a_distance_takes_the_same_steps_on_the_cone(C: float, scale: float) -> None:
+    triplets = random_triplets(150, 400)
+    fitted = OASIS(form="distance", aggressiveness=C).fit_triplets(scale * X, triplets)
+    run = plain_oasis_distance(scale * X, triplets, C)
+    assert fitted.n_updates_ == sum(run.updated)
+    assert_same_matrix(fitted.get_mahalanobis_matrix(), run.matrix)
+
+
+def test_an_unclipped_step_ends_the_loss_of_its_triplet() -> None:
+    samples = 0.1 * X  # 101 and 142 are equal, so that the step needs no projection
+    triplets = np.tile([101, 142, 0], (9, 1))
+    fitted = OASIS(form="distance", aggressiveness=1e9).fit_triplets(samples, triplets)
+    assert fitted.n_updates_ == 1
+    assert fitted.pair_distance([samples[[101, 0]]])[0] == pytest.approx(1.0)
+
+
+def test_a_distance_is_no_similarity() -> None:
+    learner = OASIS(n_triplets=100, random_state=0).fit(X, Y)
+    learner.set_params(form="distance").fit(X, Y)
+    assert not hasattr(learner, "similarity_")
+    pairs = np.stack([X[:75], X[75:]], axis=1)
+    np.testing.assert_array_equal(learner.pair_score(pairs), -learner.pair_distance(pairs))
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("name", "published"), [("dna", 2042), ("letter", 28063), ("connect4", 69865), ("poker", 71620)]
+)
+def test_the_papers_counts_are_those_of_a_distance(name: str, published: int) -> None:
+    data = datasets.load(name, data_dir=FOLDER)
+    fitted = OASIS(form="distance", random_state=0).fit(data.X_train, data.y_train)
+    assert fitted.n_updates_ == pytest.approx(published, rel=0.03)
 
 
 @needs_data

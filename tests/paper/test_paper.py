@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from calipers import MMC, TripletSGD
+from calipers import LEGO, MMC, TripletSGD
 from calipers.cli.main import main
 from calipers.data import datasets
 from calipers.data.datasets import DatasetError
@@ -170,6 +170,22 @@ def test_methods_over_all_pairs_learn_from_some_samples(monkeypatch: pytest.Monk
     assert row["trained_on"] == 60
     assert row["error"] == 100 * split_error(data, metric)
     assert "trained_on" not in measure(SYSTEMS["lmnn"], data, None, seed=3)
+
+
+def test_legos_limits_are_bins_of_a_hundred_pairs() -> None:
+    """Squared distances of all pairs are 1 or 10,001: bins are 100 wide, the first ends at 101."""
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 10_001**0.5]])
+    triplets = np.tile([0, 1, 2], (500, 1))
+    limits = systems.lego_limits(X, triplets, seed=0)
+    assert limits["near_distance"] ** 2 == pytest.approx(451)  # centre of 401 to 501
+    assert limits["far_distance"] ** 2 == pytest.approx(9451)
+    data = datasets.load("iris")
+    drawn = systems.draw_triplets(data, seed=5, n_triplets=300)
+    lego = LEGO(**systems.lego_limits(data.X_train, drawn[0], seed=5), random_state=5)
+    lego.fit_triplets(data.X_train, drawn[0])
+    row = measure(SYSTEMS["lego"], data, drawn, seed=5)
+    assert row["updates"] == lego.n_updates_
+    assert row["updates"] != LEGO(random_state=5).fit_triplets(data.X_train, drawn[0]).n_updates_
 
 
 def test_the_parameter_study_is_asked_for_and_run_once(tmp_path: Path) -> None:
@@ -340,7 +356,7 @@ def test_mistakes_get_one_sentence(
 
 @needs_data
 def test_dna_comes_out_near_the_paper(tmp_path: Path) -> None:
-    wish = Wish(datasets=["dna"], methods=["as-sgd", "hr-sgd"])
+    wish = Wish(datasets=["dna"], methods=["as-sgd", "hr-sgd", "oasis", "lego"])
     plan = planned(wish, data_dir=str(FOLDER))
     file = RunFile(tmp_path / ROWS)
     with meter(1, console=Console(file=io.StringIO())) as bar:

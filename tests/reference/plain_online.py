@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from calipers.arrays import FloatArray, IndexArray
+from reference.plain import project
 
 
 @dataclass
@@ -26,6 +27,19 @@ def plain_oasis(X: FloatArray, triplets: IndexArray, C: float = 0.1) -> PlainRun
         run.updated.append(norm > 0 and loss > 1e-10 * max(1.0, norm))
         if run.updated[-1]:
             run.matrix = run.matrix + min(C, loss / norm**2) * V
+    return run
+
+
+def plain_oasis_distance(X: FloatArray, triplets: IndexArray, C: float = 0.1) -> PlainRun:
+    """The same steps on squared distances, each followed by the projection onto the cone."""
+    run = PlainRun(np.eye(X.shape[1]))
+    for i, j, k in triplets:
+        A = np.outer(X[i] - X[k], X[i] - X[k]) - np.outer(X[i] - X[j], X[i] - X[j])
+        loss = max(0.0, 1.0 - float(np.sum(run.matrix * A)))
+        norm = float(np.linalg.norm(A))
+        run.updated.append(norm > 0 and loss > 1e-10 * max(1.0, norm))
+        if run.updated[-1]:
+            run.matrix = project(run.matrix + min(C, loss / norm**2) * A, np.inf)
     return run
 
 

@@ -11,3 +11,7 @@ cdef class SmoothHinge(Loss):
 
 cdef class Hinge(Loss):
     cdef readonly double threshold
+
+
+cdef class SquaredHinge(Loss):
+    cdef readonly double threshold

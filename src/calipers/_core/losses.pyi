@@ -14,3 +14,7 @@ class SmoothHinge(Loss):
 class Hinge(Loss):
     threshold: float
     def __init__(self, threshold: float = 1.0) -> None: ...
+
+class SquaredHinge(Loss):
+    threshold: float
+    def __init__(self, threshold: float = 1.0) -> None: ...

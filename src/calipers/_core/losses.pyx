@@ -8,7 +8,7 @@ from .part cimport Part
 
 
 cdef class Loss(Part):
-    """A loss that falls as the margin grows; ``slope`` is the size of its derivative, in [0, 1]."""
+    """A loss that falls as the margin grows; ``slope`` is the size of its derivative."""
 
     cdef double slope_at(self, double margin, double *value) noexcept nogil:
         """The slope; the loss goes to ``value`` unless that is NULL."""
@@ -71,3 +71,18 @@ cdef class Hinge(Loss):
         if value != NULL:
             value[0] = fmax(0.0, self.threshold - margin)
         return 1.0 if margin <= self.threshold else 0.0
+
+
+cdef class SquaredHinge(Loss):
+    r"""Half the squared hinge, :math:`\tfrac12 \max(0, m - z)^2`; its slope is the hinge."""
+
+    parameters = ("threshold",)
+
+    def __init__(self, double threshold=1.0):
+        self.threshold = threshold
+
+    cdef double slope_at(self, double margin, double *value) noexcept nogil:
+        cdef double hinge = fmax(0.0, self.threshold - margin)
+        if value != NULL:
+            value[0] = 0.5 * hinge * hinge
+        return hinge

@@ -2,7 +2,7 @@ from .part cimport Part
 
 
 cdef struct Batch:
-    const double *slopes  # of the candidates
+    double *slopes  # of the candidates; a policy may change them
     const double *norms  # of far far' - near near', of the candidates
     const double *far  # differences of the candidates
     const double *near
@@ -28,3 +28,7 @@ cdef class ByGradientNorm(Policy):
 
 cdef class ByRunningNorm(Policy):
     cdef public double largest
+
+
+cdef class PassiveAggressive(Policy):
+    cdef readonly double aggressiveness

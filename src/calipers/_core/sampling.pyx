@@ -11,6 +11,8 @@ from libc.math cimport fmax, fmin, sqrt
 from .kernels cimport cal_dot, cal_squared_gradient_norm
 from .part cimport Part
 
+cdef double NIL = 1e-10  # a loss below this share of what the margin is made of is rounding
+
 
 cdef class Policy(Part):
     """The rule that gives the accept probability of a batch."""
@@ -24,8 +26,9 @@ cdef class Policy(Part):
 
         May be 0 where ``uniform`` is sure not to fall below the true probability.
         """
-        cdef Batch batch = Batch(&slopes[0], &norms[0], &far[0, 0], &near[0, 0],
-                                 slopes.shape[0], far.shape[1])
+        cdef double[::1] own = np.array(slopes)
+        cdef Batch batch = Batch(&own[0], &norms[0], &far[0, 0], &near[0, 0],
+                                 own.shape[0], far.shape[1])
         return self.probability_of(batch, uniform)
 
 
@@ -43,7 +46,7 @@ def gradient_norm(far, near, slopes):
     """
     cdef const double[:, ::1] f = np.ascontiguousarray(far, dtype=np.float64)
     cdef const double[:, ::1] n = np.ascontiguousarray(near, dtype=np.float64)
-    cdef const double[::1] s = np.ascontiguousarray(slopes, dtype=np.float64)
+    cdef double[::1] s = np.array(slopes, dtype=np.float64)
     cdef Batch batch = Batch(&s[0], NULL, &f[0, 0], &n[0, 0], s.shape[0], f.shape[1])
     return gradient_norm_of(batch)
 
@@ -99,3 +102,23 @@ cdef class ByRunningNorm(Policy):
         cdef double norm = gradient_norm_of(batch)
         self.largest = fmax(self.largest, norm)
         return norm / self.largest if self.largest > 0.0 else 0.0
+
+
+cdef class PassiveAggressive(Policy):
+    """Update on every triplet with a loss, by the smallest step that makes the loss 0 (OASIS).
+
+    For `calipers.losses.SquaredHinge`, whose slope is the loss of OASIS. The slope becomes the
+    multiple ``min(aggressiveness, loss / norm^2)`` of ``far far' - near near'``.
+    """
+
+    parameters = ("aggressiveness",)
+
+    def __init__(self, double aggressiveness):
+        self.aggressiveness = aggressiveness
+
+    cdef double probability_of(self, Batch batch, double uniform) noexcept nogil:
+        cdef double loss = batch.slopes[0], norm = batch.norms[0]
+        if norm == 0.0 or loss <= NIL * fmax(1.0, norm):
+            return 0.0
+        batch.slopes[0] = fmin(self.aggressiveness, loss / (norm * norm))
+        return 1.0

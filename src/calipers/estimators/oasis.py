@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.callback import CallbackSupportMixin
+from sklearn.utils._param_validation import StrOptions
 
 from calipers import one_round
 from calipers.arrays import FloatArray
 from calipers.checkpoint import Checkpointed
 from calipers.fitting import FromLabels, FromTriplets
 from calipers.inputs import Given
+from calipers.losses import SquaredHinge
 from calipers.metric import MahalanobisMixin
+from calipers.sampling import PassiveAggressive
 from calipers.solvers.bilinear import BilinearSolver
+from calipers.solvers.sgd import Settings, SGDSolver
 from calipers.validation import AT_LEAST_ONE, POSITIVE
 
 
@@ -25,14 +29,20 @@ class OASIS(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, Mahala
     Similarity Through Ranking" (2010). W starts as the identity. Each triplet (p, p+, p-) in
     turn makes the smallest change of W after which ``p'Wp+`` exceeds ``p'Wp-`` by 1, clipped at
     `aggressiveness`. W is neither symmetric nor positive. The metric is the one nearest to W:
-    ``(W + W') / 2`` without its negative eigenvalues.
+    ``(W + W') / 2`` without its negative eigenvalues. With ``form="distance"`` the same steps
+    change a metric M: the smallest change after which p- is farther from p than p+ by 1, in
+    squared distances, then the projection onto the positive semi-definite cone.
 
     Parameters
     ----------
     n_triplets : int, default=100_000
         Triplets to draw.
     aggressiveness : float, default=0.1
-        Largest multiple of ``p (p+ - p-)'`` that one triplet may add to W (C).
+        Largest multiple of ``p (p+ - p-)'`` that one triplet may add to W (C); for a distance,
+        of ``(p - p-)(p - p-)' - (p - p+)(p - p+)'``.
+    form : {"similarity", "distance"}, default="similarity"
+        What is learned: Chechik et al.'s similarity; or a distance by the same steps, by which
+        the counts of the paper of TripletSGD come out (``calipers paper``).
     n_neighbors : int, default=1
         Triplets take the positive and the negative among so many nearest of an anchor.
     n_components : int or None, default=None
@@ -45,14 +55,14 @@ class OASIS(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, Mahala
     components_ : ndarray of shape (n_components, n_features)
         L with M = L'L, rows by falling variance of the training samples.
     similarity_ : ndarray of shape (n_features, n_features)
-        W.
+        W; for a similarity only.
     n_updates_ : int
         Triplets that changed W.
     n_iter_ : int
         Triplets seen.
     loss_curve_ : ndarray of shape (n_points,)
         Mean loss ``max(0, 1 - p'Wp+ + p'Wp-)`` of the triplets since the point before, each
-        evaluated before its update.
+        evaluated before its update; for a distance half its square.
     update_curve_ : ndarray of shape (n_points,)
         Updates up to each point.
     triplet_curve_ : ndarray of shape (n_points,)
@@ -85,6 +95,7 @@ class OASIS(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, Mahala
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_triplets": [AT_LEAST_ONE],
         "aggressiveness": [POSITIVE],
+        "form": [StrOptions({"similarity", "distance"})],
         "n_neighbors": [AT_LEAST_ONE],
         "n_components": [AT_LEAST_ONE, None],
         "random_state": ["random_state"],
@@ -95,18 +106,22 @@ class OASIS(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, Mahala
         *,
         n_triplets: int = 100_000,
         aggressiveness: float = 0.1,
+        form: Literal["similarity", "distance"] = "similarity",
         n_neighbors: int = 1,
         n_components: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_triplets = n_triplets
         self.aggressiveness = aggressiveness
+        self.form = form
         self.n_neighbors = n_neighbors
         self.n_components = n_components
         self.random_state = random_state
 
     def pair_score(self, pairs: npt.ArrayLike) -> FloatArray:
-        """Return the learned similarity ``p'Wq`` within each pair; it may differ from ``q'Wp``.
+        """Return the similarity ``p'Wq`` within each pair, which may differ from ``q'Wp``.
+
+        Where a distance was learned it is minus that.
 
         Parameters
         ----------
@@ -118,16 +133,27 @@ class OASIS(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, Mahala
         ndarray of shape (n_pairs,)
             Similarities, higher for samples that are more alike.
         """
+        if not hasattr(self, "similarity_"):
+            return super().pair_score(pairs)
         samples = self._check_pairs(pairs)
         return np.asarray(np.einsum("ni,ni->n", samples[:, 0] @ self.similarity_, samples[:, 1]))
 
     def _learn(self, given: Given) -> None:
-        examples = one_round.examples_of(self, given)
-        solver = BilinearSolver(float(self.aggressiveness), given.samples.shape[1])
-        one_round.run(
-            self,
-            given,
-            examples,
-            solver,
-            learned=lambda solver: {"similarity_": solver.W.copy()},
-        )
+        examples, d = one_round.examples_of(self, given), given.samples.shape[1]
+        C = float(self.aggressiveness)
+        if self.form == "similarity":
+            similarity = BilinearSolver(C, d)
+            one_round.run(
+                self,
+                given,
+                examples,
+                similarity,
+                learned=lambda solver: {"similarity_": solver.W.copy()},
+            )
+            return
+        if hasattr(self, "similarity_"):
+            del self.similarity_  # of an earlier fit
+        settings = Settings(SquaredHinge(), PassiveAggressive(C), radius=np.inf, average=False)
+        accept_rng, pick_rng = examples.rngs
+        distance = SGDSolver(settings, d, accept_rng=accept_rng, pick_rng=pick_rng)
+        one_round.run(self, given, examples, distance)

@@ -103,7 +103,7 @@ FORMS: dict[str, Form] = {
         ("error", "seconds", "mining_seconds", "updates", "projections"),
         Form(_is_number, f"a number up to {LARGEST:.0e}, or null"),
     ),
-    **dict.fromkeys(("skipped", "failed", "when"), _or_null(Form(_is_text, "a text"))),
+    **dict.fromkeys(("skipped", "failed", "when", "commit"), _or_null(Form(_is_text, "a text"))),
     **dict.fromkeys(("versions", "machine"), Form(_is_object, "an object")),
     "settings": Form(partial(_is_object, n_triplets=_is_count), "an object with n_triplets"),
     "data": Form(

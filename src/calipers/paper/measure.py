@@ -11,7 +11,7 @@ import numpy as np
 
 from calipers.evaluation import split_error
 from calipers.paper.runs import Row
-from calipers.paper.systems import System
+from calipers.paper.systems import System, lego_limits
 from calipers.paper.training import training_curve
 from calipers.plot import principal_plane
 
@@ -110,6 +110,8 @@ def _fitted(
         return metric.fit(data.X_train, data.y_train)
     if system.kind == "sgd":
         metric.set_params(n_neighbors=None)  # which given triplets have no use for
+    if system.home == "LEGO":
+        metric.set_params(**lego_limits(data.X_train, drawn[0], seed=seed))
     return metric.fit_triplets(data.X_train, drawn[0])
 
 

@@ -63,14 +63,7 @@ class Plan:
     @property
     def identity(self) -> Identity:
         """What the rows of this plan have in common."""
-        return runs.identity(
-            {
-                **systems.paper_settings(self.n_triplets),
-                "k": 3,
-                "most": systems.QUADRATIC,
-                "cited": systems.CITED,
-            }
-        )
+        return runs.identity({**systems.paper_settings(self.n_triplets), "k": 3})
 
     def systems_of(self, name: str, run: int) -> list[System]:
         """What one run of a data set does."""
@@ -200,6 +193,7 @@ def _about(job: Job, plan: Plan) -> Row:
         "split": job.split,
         "files": plan.files[job.dataset],
         "when": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": runs.commit(),
         **plan.identity.as_row(),
     }
 

@@ -10,6 +10,7 @@ import json
 import os
 import platform
 import re
+import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -25,7 +26,7 @@ from calipers.threads import n_threads
 
 Row: TypeAlias = dict[str, Any]
 
-_ONLY_SHOW = {"cli", "paper", "plot"}  # sources that no number depends on
+_ONLY_SHOW = {"cli", "paper", "plot"}  # sources that no number depends on, but for systems.py
 _DRAW = {"rich", "matplotlib"}  # requirements that no number depends on
 ROWS = "runs.jsonl"
 """Name of the file of rows in the folder of a report."""
@@ -89,7 +90,8 @@ def _sources_digest(folder: Path) -> str:
     """Digest of all sources but those that only run, show and tabulate."""
     digest = sha256()
     for file in sorted(folder.rglob("*.py")):
-        if file.relative_to(folder).parts[0] not in _ONLY_SHOW:
+        own = file.relative_to(folder)
+        if own.parts[0] not in _ONLY_SHOW or own.name == "systems.py":
             digest.update(file.read_bytes())
     return digest.hexdigest()[:12]
 
@@ -99,6 +101,18 @@ def _packages() -> list[str]:
     required = [text for text in requires("calipers") or () if "extra ==" not in text]
     names = [re.split(r"[^\w-]", text, maxsplit=1)[0] for text in required]
     return sorted(set(names) - _DRAW)
+
+
+@cache
+def commit() -> str:
+    """The last commit of these sources; empty where they are in no repository."""
+    folder = Path(calipers.__file__).parent
+    try:
+        words = ("git", "log", "-1", "--format=%h", "--", ".")
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def machine() -> Mapping[str, Any]:
