@@ -229,7 +229,7 @@ def sparse() -> bytes:
 
 
 def columns(folder: Path) -> bytes:
-    write(folder / "whole.parquet", X, ["u", "v", "w"], y=Y, label="y")
+    write(folder / "whole.parquet", X, ["u", "v", "w"], carried={"y": Y})
     return (folder / "whole.parquet").read_bytes()
 
 

@@ -118,7 +118,11 @@ def test_other_encodings(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
         (folder / "iris.csv").read_text().replace("setosa", "sétosa"), encoding="cp1252"
     )
     asked = ["fit", "iris.csv", "--label", "species", "-o", "m", "--quiet", *FEW]
-    assert "name its encoding, for example --encoding cp1252" in refused(capsys, *asked)
+    run(*[word for word in asked if word != "--quiet"])
+    assert (
+        "so it is read as cp1252; if letters are wrong, say --encoding." in capsys.readouterr().err
+    )
+    assert "sétosa" in load("m").classes_
     assert "stream does not start with BOM" in refused(capsys, *asked, "--encoding", "utf-16")
     run(*asked, "--encoding", "cp1252")
     assert "sétosa" in load("m").classes_
@@ -147,7 +151,10 @@ def test_mistakes_end_in_one_sentence(folder: Path, capsys: pytest.CaptureFixtur
     Path("picture.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     for arguments, expected in (
         (["fit", "none.csv", *label], "'none.csv' does not exist"),
-        (["fit", "iris.csv"], "is read without labels: name their column with --label."),
+        (
+            ["fit", "iris.csv"],
+            "is read without labels: name what to predict with --label (one of note, sepal",
+        ),
         (["fit", "iris.csv", "--label", "spezies"], "did you mean 'species'?"),
         (["fit", "iris.csv", *label, "-o", "no/m"], "does not exist: create it first."),
         (["fit", "iris.csv", *label, "--components", "9"], "asked for n_components=9"),

@@ -97,7 +97,7 @@ def test_gaps_of_large_parquet_files_are_named(
         table.set_column(4, "species", pa.array([None, *["x"] * 149])), "unlabelled.parquet"
     )
     assert main(["fit", "unlabelled.parquet", "--label", "species", *FEW]) == 2
-    assert "has no value in row 1 in the column 'species' of labels" in capsys.readouterr().err
+    assert "There is no label in row 1: fill or remove such rows first" in capsys.readouterr().err
     Path("damaged.parquet").write_bytes(Path("iris.parquet").read_bytes()[:-300])
     assert main(["fit", "damaged.parquet", "--label", "species", *FEW]) == 2
     assert "Cannot read 'damaged.parquet' as Parquet" in capsys.readouterr().err

@@ -30,7 +30,7 @@ def test_standard_input_and_output(
     give(table)
     run("transform", "m", "-", "-o", "-", "--quiet")
     rows = capfdbinary.readouterr().out.decode().splitlines()
-    images = np.array([[float(cell) for cell in row.split(",")[1:]] for row in rows[1:]])
+    images = np.array([[float(cell) for cell in row.split(",")[2:]] for row in rows[1:]])
     np.testing.assert_allclose(images, X / X.std(axis=0))
     give(b"")
     run("fit", "-", "--label", "species", code=2)

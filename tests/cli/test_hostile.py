@@ -55,7 +55,7 @@ BAD: dict[str, tuple[str, str]] = {
     ),
     "one class": ("a,y\n1,x\n2,x\n3,x\n", "at least 2 classes, got 1 class ('x')"),
     "a name twice": ("a,a,y\n1,2,x\n3,4,z\n", "has 2 columns named 'a': give each its own name."),
-    "no label": ("a,y\n1,\n1,z\n", "has no value in row 1 (line 2) in the column 'y' of labels"),
+    "no label": ("a,y\n1,\n1,?\n", "has no label in the column 'y': name another column."),
     "infinity": (
         "a,y\n1e400,x\n1,z\n",
         "the column 'a' has inf in row 1, where a finite",

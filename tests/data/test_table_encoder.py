@@ -128,10 +128,8 @@ def test_row_numbers_start_anywhere(first: int, step: int) -> None:
 @pytest.mark.parametrize(
     ("form", "odd", "told"),
     [
-        ("{},83", ["k.A."] * 2, "12 of 14 cells are numbers, 'k.A.' is not: "),
-        ("2.{},83 EUR", [], "0 of 12 cells are numbers, '2.551,83 EUR' is not: "),
-        ("{},83 €", ["5,5"], "1 of 13 cells are numbers, '551,83 €' is not: "),
-        ("$ {}", [], "0 of 12 cells are numbers, '$ 551' is not: "),
+        ("{},83", ["<5", "k.A."], "12 of 14 cells are numbers, '<5' is not: "),
+        ("2.{},83 kg", [], "0 of 12 cells are numbers, '2.551,83 kg' is not: "),
         ("street {}", ["7"], "text with 13 different values in 13 rows"),
     ],
 )
@@ -255,7 +253,11 @@ def test_a_column_that_turns_out_to_be_text_late(
         ("a.jsonl", b'{"a": 1}\n[2]\n', "has no object in line 2"),
         ("a.jsonl", b'{"a": 1}\n{"a": \n', "is not JSON in line 2"),
         ("a.jsonl", b"\n", "has no rows"),
-        ("a.jsonl", b'{"a": [1]}\n', "has no column to learn from, only 'a' (lists or objects)"),
+        (
+            "a.jsonl",
+            b'{"a": [1, "b"]}\n',
+            "has no column to learn from, only 'a' (lists or objects)",
+        ),
         ("a.xlsx", b"PK no workbook", "as .xlsx"),
     ],
 )

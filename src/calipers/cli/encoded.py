@@ -75,29 +75,54 @@ def read_labelled(options: argparse.Namespace) -> Labelled:
     from calipers.data.tables.columns import Columns
     from calipers.io import FileError
 
-    table = read_table(options, options.label)
+    table = read_table(options, label=options.label)
     chosen = table.choose(label=options.label, ignore=options.ignore)
     if chosen.y is None:
-        raise FileError(f"{options.data} is read without labels: name their column with --label.")
+        names = ", ".join(column.name for column in table.columns[:8])
+        where = f"one of {names}" if table.named and names else "a column, or a file such as y.npy"
+        raise FileError(
+            f"{options.data} is read without labels: name what to predict with --label ({where})."
+        )
+    check_classes(chosen.y, source=options.data)
     left_out = [f"{name} ({why})" for name, why in chosen.left_out.items()]
-    if not isinstance(chosen.X, Columns):
-        found = Labelled(chosen.X, chosen.y, label=chosen.label, left_out=left_out)
+    X = chosen.labelled()
+    if chosen.has_label is not None:
+        n, first = int((~chosen.has_label).sum()), int(chosen.has_label.argmin()) + 1
+        left_out.append(f"{n:,} row{'s' * (n > 1)} without a label (the first is row {first:,})")
+    if not isinstance(X, Columns):
+        found = Labelled(X, chosen.y, label=chosen.label, left_out=left_out)
     else:
-        encoder = _encoder(options, chosen.X, decimal=table.decimal)
+        encoder = _encoder(options, X, decimal=table.decimal)
         left_out += [f"{name} ({why})" for name, why in encoder.left_out_.items()]
         found = Labelled(
-            encoder.transform(chosen.X),
+            encoder.transform(X),
             chosen.y,
             names=encoder.get_feature_names_out().tolist() if chosen.named else None,
             label=chosen.label,
             encoder=encoder,
-            table=chosen.X,
+            table=X,
             left_out=left_out,
             notes=[note for note in encoder.notes_ if not note.startswith("Left out")],
         )
     if left_out and not options.json:  # JSON has them
         remark(f"Left out: {', '.join(left_out)}.")
     return found
+
+
+def check_classes(y: npt.NDArray[Any], *, source: str) -> None:
+    """Raise if labels are measured numbers, not classes: most of them are different."""
+    import numpy as np
+
+    from calipers.data.tables.numbers import as_number
+    from calipers.io import FileError
+
+    distinct = np.unique(y)
+    if 2 * len(distinct) > len(y) and all(as_number(str(value)) is not None for value in distinct):
+        raise FileError(
+            f"{source}: the labels are {len(distinct):,} different numbers in {len(y):,} rows, "
+            "which is regression, where classes are needed: learn by calipers.MLKR in Python, or "
+            "cut the numbers into ranges first."
+        )
 
 
 def _encoder(options: argparse.Namespace, table: Columns, *, decimal: str) -> TableEncoder:

@@ -142,11 +142,17 @@ def _folds(data: Labelled, options: argparse.Namespace) -> list[Fold]:
     classes, sizes = np.unique(y, return_counts=True)
     if len(classes) < 2:
         raise FileError(f"{options.data} has one class only: give labels of at least 2 classes.")
-    if sizes.min() < options.folds:
-        rare = classes.tolist()[int(sizes.argmin())]
+    if sizes.max() < options.folds:
         raise FileError(
-            f"{options.data} has {sizes.min()} samples of the class {rare!r}, fewer than the "
-            f"{options.folds} folds: lower --folds, or leave such classes out."
+            f"{options.data} has at most {sizes.max()} samples of a class, fewer than the "
+            f"{options.folds} folds: lower --folds, or give more samples."
+        )
+    small = classes[sizes < options.folds].tolist()
+    if small:
+        shown = ", ".join(map(str, small[:5])) + ", ..." * (len(small) > 5)
+        data.notes.append(
+            f"Classes with fewer samples than the {options.folds} folds are not in every fold: "
+            f"{shown}."
         )
     fold_of = stratified(y, options.folds, np.random.default_rng(options.seed))
     fewest = len(y) - int(np.bincount(fold_of).max())

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any
 from calipers.cli.output import remark
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from calipers.data.tables import Table
 
     Commands = argparse._SubParsersAction[Any]
@@ -46,11 +44,11 @@ def add_output(command: argparse.ArgumentParser) -> None:
 
 def add_data(command: argparse.ArgumentParser, *, label_needed: bool) -> None:
     """Add the options on which data to read."""
-    from_file = "LIBSVM and NPZ have labels of their own" if label_needed else "kept in the output"
+    about = "; of an NPY also a file of labels" if label_needed else ", which is no feature"
     command.add_argument(
         "--label",
         metavar="COLUMN",
-        help=f"column of labels: its name, or its position from 1, -1 for the last ({from_file})",
+        help=f"column of labels: its name, or its position from 1, -1 for the last{about}",
     )
     command.add_argument(
         "--ignore",
@@ -74,7 +72,7 @@ def add_data(command: argparse.ArgumentParser, *, label_needed: bool) -> None:
         "--encoding",
         type=encoding,
         metavar="NAME",
-        help="encoding of CSV and TSV, for example cp1252 (default: utf-8)",
+        help="encoding of CSV and TSV, for example koi8-r (default: UTF-8, UTF-16 or cp1252)",
     )
     command.add_argument(
         "--header",
@@ -88,22 +86,18 @@ def add_data(command: argparse.ArgumentParser, *, label_needed: bool) -> None:
     )
 
 
-def read_table(
-    options: argparse.Namespace, label: str | None, names: Collection[str] | None = None
-) -> Table:
+def read_table(options: argparse.Namespace, **asked: Any) -> Table:
     """Read the table that the options name, and remark on what was decided about it."""
-    from calipers.data import tables
+    from calipers.data.tables import Asked, read
 
+    given = Asked(
+        encoding=options.encoding,
+        header=None if options.header is None else options.header == "yes",
+        decimal=options.decimal,
+        **asked,
+    )
     with _file_of(options) as path:
-        table = tables.read(
-            path,
-            kind=options.format,
-            label=label,
-            encoding=options.encoding,
-            header=None if options.header is None else options.header == "yes",
-            names=names,
-            decimal=options.decimal,
-        )
+        table = read(path, given, kind=options.format)
     if table.remark and not options.quiet:
         remark(table.remark)
     return table

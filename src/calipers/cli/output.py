@@ -10,6 +10,8 @@ import json
 import sys
 from math import isfinite
 from pathlib import Path
+from shutil import get_terminal_size
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
@@ -52,7 +54,10 @@ def _write(stream: TextIO, text: object) -> None:
     from calipers.io.errors import escaped
 
     encoding = stream.encoding or "ascii"
-    stream.write(escaped(text).encode(encoding, "backslashreplace").decode(encoding) + "\n")
+    shown = escaped(text).encode(encoding, "backslashreplace").decode(encoding)
+    if stream.isatty() and "  " not in shown:  # prose, not a table
+        shown = fill(shown, get_terminal_size().columns, break_on_hyphens=False)
+    stream.write(shown + "\n")
 
 
 def write_json(value: object) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,8 +50,7 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read both, transform, write."""
-    from calipers.data import tables
-    from calipers.data.tables.written import write_text
+    from calipers.data.tables import check_output
     from calipers.io import FileError
     from calipers.loading import load
     from calipers.search.query_map import QueryMap
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
     if to_stdout and options.json:
         raise FileError("-o - and --json both write to standard output: give one of them.")
     if not to_stdout:
-        tables.check_output(options.output)
+        check_output(options.output)
         check_apart(options.output, options)
     _check_order(options)
     loaded = load(options.metric)
@@ -67,24 +67,55 @@ def run(options: argparse.Namespace) -> int:
         return _map_queries(options, loaded)
     metric = loaded
     label = options.label if options.label is not None else metric.label_
-    table = read_table(options, label, _column_names(metric))
+    carried = tuple(options.ignore)
+    table = read_table(options, label=label, carried=carried, names=_column_names(metric))
     X, data = _samples(options, metric, table)
     images = _transformed(X, metric.components_, source=options.data)
     names = metric.get_feature_names_out().tolist()
-    if to_stdout:
-        write_text(sys.stdout.buffer, images, names, ",", data.y, data.label or "label")
+    return _write(options, images, names, _carried(data), data.y)
+
+
+def _carried(data: Chosen) -> dict[str, npt.NDArray[Any]]:
+    """Return the columns that are no features, such as IDs and labels, for the output."""
+    from calipers.data.tables.numbers import labels_of_texts
+
+    if not data.others:
+        return {} if data.y is None or data.has_label is not None else {"label": data.y}
+    return {
+        column.name: labels_of_texts(["" if cell is None else str(cell) for cell in column.values])
+        for column in data.others
+        if column.values.ndim == 1 and any(cell is not None for cell in column.values)
+    }
+
+
+def _write(
+    options: argparse.Namespace,
+    images: npt.NDArray[Any],
+    names: list[str],
+    carried: dict[str, npt.NDArray[Any]] | None = None,
+    y: npt.NDArray[Any] | None = None,
+) -> int:
+    """Write the images, and say so."""
+    from calipers.data.tables import write
+    from calipers.data.tables.written import write_text
+
+    if str(options.output) == STANDARD:
+        write_text(sys.stdout.buffer, images, names, carried=carried)
     else:
-        tables.write(options.output, images, names, y=data.y, label=data.label or "label")
-    if options.output.suffix.lower() == ".npy" and data.y is not None and not options.quiet:
-        remark("An .npy file holds no labels: write .npz or .csv to keep them.")
-    return _report(options, images)
+        write(options.output, images, names, carried=carried, y=y)
+    if options.output.suffix.lower() == ".npy" and carried and not options.quiet:
+        remark("An .npy file holds no labels and IDs: write .csv or .parquet to keep them.")
+    row = {"file": str(options.output), "samples": len(images), "components": images.shape[1]}
+    if options.json:
+        write_json(row)
+    elif not options.quiet:
+        remark(f"Mapped {len(images):,} samples to {images.shape[1]} dimensions: {options.output}")
+    return 0
 
 
 def _map_queries(options: argparse.Namespace, query_map: QueryMap) -> int:
     """Map embeddings of queries by an adapter or a bridge."""
     from calipers.cli.embeddings import read_embeddings
-    from calipers.data import tables
-    from calipers.data.tables.written import write_text
     from calipers.io import FileError
 
     queries, _ = read_embeddings(Path(options.data))
@@ -92,21 +123,7 @@ def _map_queries(options: argparse.Namespace, query_map: QueryMap) -> int:
         images = query_map.transform(queries)
     except ValueError as mistake:
         raise FileError(f"{options.data}: {mistake}") from None
-    names = [f"component{i}" for i in range(images.shape[1])]
-    if str(options.output) == STANDARD:
-        write_text(sys.stdout.buffer, images, names, ",", None, "label")
-    else:
-        tables.write(options.output, images, names)
-    return _report(options, images)
-
-
-def _report(options: argparse.Namespace, images: npt.NDArray[Any]) -> int:
-    row = {"file": str(options.output), "samples": len(images), "components": images.shape[1]}
-    if options.json:
-        write_json(row)
-    elif not options.quiet:
-        remark(f"Mapped {len(images):,} samples to {images.shape[1]} dimensions: {options.output}")
-    return 0
+    return _write(options, images, [f"component{i}" for i in range(images.shape[1])])
 
 
 def _check_order(options: argparse.Namespace) -> None:
@@ -146,6 +163,9 @@ def _samples(
         label = metric.label_
     names = _column_names(metric) or []
     chosen = table.choose(label=label, features=names or None, ignore=options.ignore)
+    if metric.encoder_ is not None and not isinstance(chosen.X, Columns):
+        given = {f"column {i + 1}": chosen.X[:, i] for i in range(chosen.X.shape[1])}
+        chosen = replace(chosen, X=Columns(given))
     n_found, n_needed = chosen.X.shape[1], metric.n_features_in_
     if isinstance(chosen.X, Columns) and metric.encoder_ is not None:
         n_needed = len(metric.encoder_)

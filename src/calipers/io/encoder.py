@@ -2,7 +2,8 @@
 
 A column has a ``name``, a ``type``, a ``fill`` for missing values (or null), and the
 ``categories`` of a column of categories in the order of their features (else null). A column of
-dates that are texts has their ``format``, too.
+dates that are texts has their ``format``, too, and one of numbers may have a list of texts that are
+``missing`` values.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def n_features_of(columns: list[dict[str, Any]]) -> int:
 
 
 def _column_problem(number: int, column: Any) -> str | None:
-    if not isinstance(column, dict) or set(column) - {"format"} != _ENTRIES:
+    if not isinstance(column, dict) or set(column) - {"format", "missing"} != _ENTRIES:
         return f"column {number} of its encoder does not have {', '.join(sorted(_ENTRIES))}"
     if not is_text(column["name"]):
         return f"column {number} of its encoder has no name"
@@ -51,6 +52,9 @@ def _column_problem(number: int, column: Any) -> str | None:
         return f"{which} is of type {str(type_)[:40]!r}, not {', '.join(TYPES[:-1])} or {TYPES[-1]}"
     if "format" in column and (type_ != "date" or not is_text(column["format"])):
         return f"{which} has a format that is none of dates"
+    missing = column.get("missing", [])
+    if not isinstance(missing, list) or not all(map(is_text, missing)):
+        return f"{which} has missing values that are no texts"
     if type_ == "category":
         if not is_scalars(categories) or not categories or _has_doubles(categories):
             return f"{which} has no list of distinct categories"

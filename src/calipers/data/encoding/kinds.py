@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from decimal import Decimal
 from numbers import Real
@@ -20,7 +20,7 @@ FEWEST_NUMBERED = 10
 """Rows from which on consecutive whole numbers are taken for row numbers."""
 
 _ID_NAME = re.compile(r"(?:^|[\W_])(?i:id|uuid|guid|index)$|[a-z](?:Id|ID)$|^(?i:unnamed: 0)$")
-_UNIT = re.compile(r"^(?:[€$£¥]|EUR|USD|GBP|CHF)\s?|\s?[^\d\s]{1,3}$")
+_UNIT = re.compile(r"\s?[^\d\s]{1,3}$")
 
 
 @dataclass(frozen=True)
@@ -37,18 +37,21 @@ class Kind:
         Why the column is left out.
     is_ambiguous : bool
         Whether the dates have another format, too: day and month may be the other way round.
+    missing : tuple of str
+        Texts among numbers, which count as missing values.
     """
 
     type: str = ""
     format: str | None = None
     reason: str = ""
     is_ambiguous: bool = False
+    missing: tuple[str, ...] = ()
 
 
 def plain(values: Any) -> npt.NDArray[Any]:
     """Return a column as float64 (NaN is missing), or as objects (None is missing).
 
-    Objects are texts, booleans or datetimes.
+    Objects are texts, booleans, datetimes, and numbers among these.
 
     >>> plain(["a", " ", None, "NA"])
     array(['a', None, None, None], dtype=object)
@@ -67,7 +70,7 @@ def plain(values: Any) -> npt.NDArray[Any]:
     if given and all(isinstance(cell, float) for cell in given):
         return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
     column = np.empty(len(cells), dtype=object)
-    column[:] = [str(cell) if isinstance(cell, float) else cell for cell in cells]
+    column[:] = cells
     return column
 
 
@@ -87,12 +90,15 @@ def _cell(value: Any) -> float | str | bool | datetime | None:
 def kind_of(name: str, column: npt.NDArray[Any], *, decimal: str, drop_ids: bool) -> Kind:
     """Say what a column of `plain` holds, and why it is left out if it is.
 
-    Texts are categories unless more than half of them are different.
+    Texts are categories unless more than half of them are different. Where nine of ten different
+    texts are numbers, the others are missing values.
 
     >>> kind_of("n", plain([float(i) for i in range(20)]), decimal=".", drop_ids=True).reason
     'row numbers'
     >>> kind_of("size", plain(["S", "L", "S", "S"]), decimal=".", drop_ids=True)
-    Kind(type='category', format=None, reason='', is_ambiguous=False)
+    Kind(type='category', format=None, reason='', is_ambiguous=False, missing=())
+    >>> kind_of("size", plain([*map(str, range(9)), "k. A."]), decimal=".", drop_ids=False).missing
+    ('k. A.',)
     """
     if column.dtype == np.float64:
         return _number_kind(name, column, drop_ids=drop_ids)
@@ -105,11 +111,13 @@ def kind_of(name: str, column: npt.NDArray[Any], *, decimal: str, drop_ids: bool
         return Kind("boolean")
     if all(issubclass(each, datetime) for each in types):
         return Kind("date")
-    texts = [str(cell) for cell in distinct]
-    if all(as_number(text, decimal) is not None for text in texts):
-        numbers = dict(zip(distinct, (as_number(text, decimal) for text in texts), strict=True))
-        floats = np.array([np.nan if cell is None else numbers[cell] for cell in column.tolist()])
-        return _number_kind(name, floats.astype(np.float64), drop_ids=drop_ids)
+    texts = [text_of(cell) for cell in distinct]
+    numbers = {cell: number_of(cell, decimal) for cell in distinct}
+    others = tuple(str(cell) for cell, number in numbers.items() if number is None)
+    if 10 * len(others) <= len(distinct):
+        codes = (np.nan if cell is None else numbers[cell] for cell in column.tolist())
+        kind = _number_kind(name, np.array([*codes], dtype=np.float64), drop_ids=drop_ids)
+        return replace(kind, missing=others)
     if len(texts) > 1 and {text.lower() for text in texts} <= BOOLEANS.keys():
         return Kind("boolean")
     styles = date_formats(texts)
@@ -120,6 +128,16 @@ def kind_of(name: str, column: npt.NDArray[Any], *, decimal: str, drop_ids: bool
     if len(texts) > max(2, len(cells) / 2):
         return Kind(reason=_why_text([str(cell) for cell in cells], decimal))
     return Kind("category")
+
+
+def number_of(cell: Any, decimal: str) -> float | None:
+    """Return a cell of `plain` as a number, or None."""
+    return cell if isinstance(cell, float) else as_number(str(cell), decimal)
+
+
+def text_of(cell: Any) -> str:
+    """Return a cell of `plain` as a text: whole numbers have no point."""
+    return f"{cell:.15g}" if isinstance(cell, float) else str(cell)
 
 
 def _why_text(cells: list[str], decimal: str) -> str:

@@ -17,10 +17,10 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from calipers.arrays import FloatArray, refuse_masked
-from calipers.data.encoding.kinds import Kind, kind_of, plain
+from calipers.data.encoding.kinds import Kind, kind_of, number_of, plain, text_of
 from calipers.data.encoding.texts import BOOLEANS, days, days_in_any_form, days_of
 from calipers.data.tables.columns import Columns
-from calipers.data.tables.numbers import as_number, decimal_sign
+from calipers.data.tables.numbers import decimal_sign
 
 _UNKNOWN = -1.0  # code of a category that is missing or was not seen
 _ISO = "%Y-%m-%d"
@@ -34,8 +34,9 @@ _FILLED = {
 class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn the columns of a table into features without a look at the labels.
 
-    - A column of numbers is a feature; texts such as ``"6,891"`` and ``"1.9 %"`` are numbers.
-      The mean fills missing values (:class:`sklearn.impute.SimpleImputer`).
+    - A column of numbers is a feature; texts such as ``"6,891"``, ``"1.9 %"`` and ``"$ 5"`` are
+      numbers. The mean fills missing values (:class:`sklearn.impute.SimpleImputer`), and what
+      stands for them: a text in a column where nine of ten different texts are numbers.
     - A column of texts is one feature of 0 and 1 per category
       (:class:`sklearn.preprocessing.OneHotEncoder`); a category that is missing or was not seen is
       0 in all of them.
@@ -59,7 +60,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     columns_ : list of dict
         How each column that is used becomes features: ``name``, ``type``, ``fill``, ``categories``
-        and, for dates in texts, ``format``. A metric's file keeps this list.
+        and, for dates in texts, ``format``; ``missing`` lists texts that stand for no number. A
+        metric's file keeps this list.
     left_out_ : dict of str to str
         Names of columns that are left out, and why.
     notes_ : list of str
@@ -147,6 +149,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             ]
             if filled:
                 self.notes_.append(f"{what}: {', '.join(filled)}.")
+        odd = [
+            f"{name} ({', '.join(map(repr, k.missing[:3]))})"
+            for name, k in kinds.items()
+            if k.missing
+        ]
+        if odd:
+            self.notes_.append(f"Texts among numbers count as missing: {', '.join(odd)}.")
         ambiguous = [name for name, kind in kinds.items() if kind.is_ambiguous]
         if ambiguous:
             self.notes_.append(
@@ -163,7 +172,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         other.__dict__.update(
             {name: value for name, value in vars(self).items() if name.endswith("_")}
         )
-        kinds = {e["name"]: Kind(e["type"], e.get("format")) for e in self.columns_}
+        kinds = {
+            entry["name"]: Kind(
+                entry["type"], entry.get("format"), missing=tuple(entry.get("missing", ()))
+            )
+            for entry in self.columns_
+        }
         return other._fill(kinds, self._columns_of(X, reset=False))
 
     def transform(self, X: Any) -> FloatArray:
@@ -246,6 +260,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         }
         if kind.format is not None:
             entry["format"] = kind.format
+        if kind.missing:
+            entry["missing"] = list(kind.missing)
         if kind.type == "category":
             texts, counts = np.unique(_texts(column), return_counts=True)
             frequent = np.argsort(-counts, kind="stable")[: self.max_categories]
@@ -282,6 +298,7 @@ def _codes(entry: Mapping[str, Any], column: npt.NDArray[Any], decimal: str) -> 
         numbers = column
     else:
         distinct = {cell: _code(cell, entry, decimal) for cell in {*column.tolist()} - {None}}
+        distinct |= dict.fromkeys(entry.get("missing", ()), np.nan)
         numbers = np.array([distinct.get(cell, np.nan) for cell in column], dtype=np.float64)
         wrong = [i for i, cell in enumerate(column) if cell is not None and distinct[cell] is None]
         if wrong:
@@ -309,22 +326,23 @@ def _code(cell: Any, entry: Mapping[str, Any], decimal: str) -> float | None:
         if isinstance(cell, datetime):
             return days_of(cell)
         return days_in_any_form(str(cell), entry.get("format") or _ISO)
-    text = str(cell)
     if entry["type"] == "boolean":
-        return BOOLEANS.get(text.lower())
-    return as_number(text, decimal)
+        return BOOLEANS.get(str(cell).lower())
+    return number_of(cell, decimal)
 
 
 def _texts(column: npt.NDArray[Any]) -> list[str]:
     """Return the cells of a column of objects that are not missing, as texts."""
-    return [] if column.dtype == np.float64 else [str(c) for c in column.tolist() if c is not None]
+    if column.dtype == np.float64:
+        return []
+    return [text_of(cell) for cell in column.tolist() if cell is not None]
 
 
 def _as_texts(column: npt.NDArray[Any]) -> list[str]:
     """Return every cell as a category's text: whole numbers without a point."""
     if column.dtype == np.float64:
         return ["" if value != value else f"{value:.15g}" for value in column.tolist()]
-    return ["" if cell is None else str(cell) for cell in column.tolist()]
+    return ["" if cell is None else text_of(cell) for cell in column.tolist()]
 
 
 def _fill(entry: Mapping[str, Any]) -> float:

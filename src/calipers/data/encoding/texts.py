@@ -7,24 +7,30 @@ from datetime import UTC, datetime
 BOOLEANS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
 """Words for true and false, in any case."""
 
-DATE_FORMATS = (
+_DAYS = (
     "%Y-%m-%d",
-    "%Y-%m-%d %H:%M",
-    "%Y-%m-%d %H:%M:%S",
-    "%Y-%m-%dT%H:%M:%S",
-    "%Y-%m-%dT%H:%M:%S.%f",
-    "%Y-%m-%dT%H:%M:%S%z",
     "%Y/%m/%d",
+    "%Y.%m.%d",
     "%d.%m.%Y",
-    "%d.%m.%Y %H:%M",
     "%d.%m.%y",
     "%m/%d/%Y",
     "%d/%m/%Y",
-    "%m/%d/%Y %H:%M",
-    "%d/%m/%Y %H:%M",
+    "%m/%d/%y",
+    "%d/%m/%y",
     "%d-%m-%Y",
+    "%d-%b-%Y",
+    "%d-%b-%y",
     "%d %b %Y",
+    "%d %B %Y",
     "%b %d, %Y",
+    "%B %d, %Y",
+)
+_TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p")
+_ISO_TIMES = ("T%H:%M:%S", "T%H:%M:%S.%f", "T%H:%M:%S%z", "T%H:%M:%S.%f%z")
+
+DATE_FORMATS = (
+    *(day + time for day in _DAYS for time in _TIMES),
+    *(_DAYS[0] + time for time in _ISO_TIMES),
 )
 """Formats of dates, in the order in which they are tried."""
 

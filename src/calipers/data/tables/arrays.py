@@ -8,27 +8,46 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from calipers.data.tables.asked import Asked
 from calipers.data.tables.packed import check_growth
 from calipers.data.tables.table import Table
+from calipers.data.tables.text import read_text
 from calipers.io import FileError
 from calipers.io.errors import reason
 
 
 def read_npy(path: Path, *, label: str | None = None) -> Table:
-    """Map the matrix in an NPY file; ``label`` may name another with the labels."""
+    """Map the matrix in an NPY file; ``label`` may name a file of labels."""
     matrix = _checked_matrix(path, load_npy(path), "the array")
-    if label is None or not label.lower().endswith(".npy"):
-        return Table(str(path), named=False, matrix=matrix)
-    return Table(
-        str(path),
-        named=False,
-        matrix=matrix,
-        labels=_checked_labels(label, load_npy(Path(label)), matrix),
-    )
+    labels = None if label is None else _labels_in(label, len(matrix))
+    if labels is not None:
+        labels = _checked_labels(str(label), labels, matrix)
+    return Table(str(path), named=False, matrix=matrix, labels=labels)
+
+
+def _labels_in(label: str, n_rows: int) -> npt.NDArray[Any] | None:
+    """Read labels from an array or a text, one per line; None if ``label`` names no such file.
+
+    Of several columns it is the one whose values repeat, for IDs do not.
+    """
+    file = Path(label)
+    if file.suffix.lower() == ".npy":
+        return load_npy(file)
+    if file.suffix.lower() not in (".csv", ".tsv", ".txt") or not file.is_file():
+        return None
+    columns = read_text(file, Asked(header=False, all_as_texts=True)).columns
+    cells = [column.values for column in columns]
+    repeated = [values for values in cells if len({*values.tolist()}) < len(values)]
+    if len(repeated) != 1:
+        raise FileError(
+            f"{file} has {len(repeated)} columns of labels, which repeat: give a file with one."
+        )
+    is_named = len(repeated[0]) == n_rows + 1
+    return repeated[0][is_named:]
 
 
 def read_npz(path: Path, *, label: str | None = None) -> Table:
-    """Read the arrays X and y (or those of the only matrix, and of the name ``label``)."""
+    """Read the arrays X and y (or the only matrix, and the only labels or those of that name)."""
     try:
         with path.open("rb") as stream:
             archive = np.load(stream, allow_pickle=False)
@@ -42,10 +61,12 @@ def read_npz(path: Path, *, label: str | None = None) -> Table:
         raise _broken(path, wrong) from wrong
     name = _name_of_matrix(path, arrays)
     matrix = _checked_matrix(path, arrays[name], name)
-    asked = "y" if label is None else label
-    if asked not in arrays:
+    if label is None:
+        beside = [other for other in arrays if arrays[other].shape == (len(matrix),)]
+        label = beside[0] if len(beside) == 1 else "y"
+    if label not in arrays:
         return Table(str(path), named=False, matrix=matrix)
-    labels = _checked_labels(f"{path}[{asked}]", arrays[asked], matrix)
+    labels = _checked_labels(f"{path}[{label}]", arrays[label], matrix)
     return Table(str(path), named=False, matrix=matrix, labels=labels)
 
 
@@ -63,12 +84,12 @@ def load_npy(path: Path) -> npt.NDArray[Any]:
 
 def _broken(path: Path, wrong: BaseException) -> FileError:
     told = reason(wrong)
-    if "pickle" in told:  # numpy goes on to say how to run what may be in there
+    advice = "give arrays of numbers as np.save or np.savez write them"
+    if "Object arrays" in told or "Python objects" in told:
+        told, advice = "it holds Python objects", "save texts by array.astype(str)"
+    elif "pickle" in told:  # numpy goes on to say how to run what may be in there
         told = "it holds something else than numbers"
-    return FileError(
-        f"Cannot read {str(path)!r} ({told}): give arrays of numbers as np.save or "
-        "np.savez write them."
-    )
+    return FileError(f"Cannot read {str(path)!r} ({told}): {advice}.")
 
 
 def _name_of_matrix(path: Path, arrays: dict[str, npt.NDArray[Any]]) -> str:
@@ -96,12 +117,9 @@ def _checked_matrix(path: Path, array: npt.NDArray[Any], name: str) -> npt.NDArr
 def _checked_labels(
     source: str, labels: npt.NDArray[Any], matrix: npt.NDArray[Any]
 ) -> npt.NDArray[Any]:
-    if labels.shape != (len(matrix),) or labels.dtype.kind not in "biufU":
+    if labels.shape != (len(matrix),) or labels.dtype.kind not in "biufUO":
         raise FileError(
             f"{source} has labels of shape {labels.shape} and type {labels.dtype}: give one "
             f"number or text for each of the {len(matrix)} rows."
         )
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        row = int((~np.isfinite(labels)).argmax())
-        raise FileError(f"{source} has no label in row {row + 1}: fill or remove such rows.")
     return labels

@@ -15,9 +15,9 @@ import numpy as np
 
 from calipers import memmap
 from calipers.data.tables import decoding
-from calipers.data.tables.numbers import labels_of_texts
+from calipers.data.tables.asked import Asked, Role
 from calipers.data.tables.packed import check_growth, largest_size
-from calipers.data.tables.table import Column, Table, position_of
+from calipers.data.tables.table import Column, Table
 from calipers.io import FileError
 from calipers.io.errors import reason
 
@@ -45,19 +45,19 @@ def parquet() -> Any:
     return parquet
 
 
-def read_parquet(path: Path, *, label: str | None = None) -> Table:
-    """Read the columns of a Parquet file; lists and other nested values are not read."""
+def read_parquet(path: Path, asked: Asked) -> Table:
+    """Read the columns of a Parquet file; of nested values only vectors of numbers are read."""
     with explained(path):
         schema, n_rows = parquet_facts(path)
-        table = read_measured(path, [kind.name for kind in schema if not is_nested(kind.type)])
+        read = [kind.name for kind in schema if is_vector(kind.type) or not is_nested(kind.type)]
+        table = read_measured(path, read)
         if not n_rows or not schema.names:
             raise FileError(f"{path} has no rows: give a table with rows.")
-        at = None if label is None else position_of(label, schema.names)
         columns = [
-            Column(kind.name, np.empty(0), f"type {kind.type}")
-            if is_nested(kind.type)
-            else as_column(kind.name, table[kind.name], is_label=place == at)
-            for place, kind in enumerate(schema)
+            as_column(kind.name, table[kind.name], role)
+            if kind.name in read
+            else Column(kind.name, np.empty(0), f"type {kind.type}")
+            for kind, role in zip(schema, asked.roles(schema.names), strict=True)
         ]
     return Table(str(path), columns)
 
@@ -164,22 +164,19 @@ def _started(path: Path) -> Any:
         ) from problem
 
 
-def as_column(name: str, values: Any, *, first_row: int = 0, is_label: bool = False) -> Column:
-    """A column of numbers or texts; rows are counted from ``first_row``."""
+def as_column(name: str, values: Any, role: Role = "feature") -> Column:
+    """A column of numbers, vectors or texts."""
     import pyarrow as pa
 
     kind = values.type
+    if is_vector(kind):
+        return _vectors(name, values)
     if pa.types.is_integer(kind) and not values.null_count:
         return Column(name, values.to_numpy())
-    if is_number(kind):
+    is_exact = role != "feature" and not pa.types.is_floating(kind)  # 3 in a decimal is no 3.0
+    if is_number(kind) and not is_exact:
         floats = values.cast(pa.float64(), safe=False)
-        numbers = np.asarray(floats.to_numpy(zero_copy_only=False), dtype=np.float64)
-        finite = np.isfinite(numbers)
-        gap = "" if finite.all() else _gap(int((~finite).argmax()), numbers, first_row)
-        labels = None
-        if is_label and pa.types.is_decimal(kind):
-            labels = labels_of_texts([str(value) for value in values.to_pylist()])
-        return Column(name, numbers, gap=gap, labels=labels)
+        return Column(name, np.asarray(floats.to_numpy(zero_copy_only=False), dtype=np.float64))
     chunked = values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([values])
     if not pa.types.is_dictionary(kind):
         chunked = chunked.dictionary_encode()
@@ -188,12 +185,32 @@ def as_column(name: str, values: Any, *, first_row: int = 0, is_label: bool = Fa
         codes = codes.combine_chunks()
     texts = [str(value) for value in codes.dictionary.to_pylist()]
     places = codes.indices.to_numpy(zero_copy_only=False)
-    gap = ""
-    if codes.null_count:
-        gap = f"no value in row {first_row + int(np.isnan(places).argmax()) + 1}"
     known = np.array([*texts, None], dtype=object)  # the last one is for what is missing
     cells = known[np.where(np.isnan(places), -1, places).astype(np.intp)]
-    return Column(name, cells, f"type {_plain(kind)}", gap)
+    return Column(name, cells, f"type {_plain(kind)}")
+
+
+def _vectors(name: str, values: Any) -> Column:
+    """Vectors as a matrix, or nothing where their lengths differ or one is missing."""
+    import pyarrow as pa
+
+    lists = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    flat = lists.flatten()
+    lengths = {*lists.value_lengths().to_pylist()}
+    if len(lengths) != 1 or not lengths - {None, 0} or not is_number(flat.type):
+        return Column(name, np.empty(0), "lists of different lengths")
+    numbers = np.asarray(flat.to_numpy(zero_copy_only=False))
+    dtype = np.float32 if pa.types.is_float32(flat.type) else np.float64
+    return Column(name, numbers.astype(dtype, copy=False).reshape(len(lists), -1))
+
+
+def is_vector(kind: Any) -> bool:
+    """Whether a type of Arrow's is a list of numbers."""
+    import pyarrow as pa
+
+    kinds = pa.types
+    is_list = kinds.is_list(kind) or kinds.is_large_list(kind) or kinds.is_fixed_size_list(kind)
+    return bool(is_list and is_number(kind.value_type))
 
 
 def is_nested(kind: Any) -> bool:
@@ -215,8 +232,3 @@ def is_number(kind: Any) -> bool:
     kinds = pa.types
     whole = kinds.is_boolean(kind) or kinds.is_integer(kind)
     return bool(whole or kinds.is_floating(kind) or kinds.is_decimal(kind))
-
-
-def _gap(row: int, numbers: Any, first_row: int) -> str:
-    what = "no value" if np.isnan(numbers[row]) else f"the value {numbers[row]}"
-    return f"{what} in row {first_row + row + 1}"

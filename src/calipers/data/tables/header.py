@@ -1,13 +1,73 @@
-"""Whether the first row of a table of text names the columns."""
+"""Where a table begins, and whether its first row names the columns."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
+from calipers.data.tables.asked import Asked
 from calipers.data.tables.numbers import MISSING, as_number
 
 ROWS_COMPARED = 100
 """Rows below the first one that it is compared with."""
+
+
+class Beginning(NamedTuple):
+    """How a table begins.
+
+    Attributes
+    ----------
+    n_titles : int
+        Rows above the table.
+    named : bool
+        Whether the first row of the table names the columns.
+    remark : str
+        What was decided and may be wrong; empty for nothing.
+    """
+
+    n_titles: int
+    named: bool
+    remark: str
+
+
+def beginning(source: object, rows: Sequence[Sequence[str]], asked: Asked) -> Beginning:
+    """Find out how a table begins by its first rows."""
+    named_by_metric = (i for i, row in enumerate(rows) if asked.has_names_in(row))
+    n_titles = next(named_by_metric, _n_titles(rows)) if asked.header is not False else 0
+    head, below = rows[n_titles], rows[n_titles + 1 :]
+    remarks = []
+    if n_titles:
+        what = "row is" if n_titles == 1 else f"{n_titles} rows are"
+        remarks.append(f"The first {what} read as a title above the table in {source}.")
+    if asked.header is not None:
+        named = asked.header
+    else:
+        named = asked.has_names_in(head) or names_columns(head, below)
+        if any(as_number(cell) is not None for cell in head):
+            as_what, other = ("names of the columns", "no") if named else ("data", "yes")
+            remarks.append(
+                f"The first row of {source} is read as {as_what}; if that is wrong, say --header "
+                f"{other}."
+            )
+    return Beginning(n_titles, named, " ".join(remarks))
+
+
+def _n_titles(rows: Sequence[Sequence[str]]) -> int:
+    """Return how many of the first rows are titles.
+
+    A title is a row above the table that begins with a text and fills one cell only, or fewer than
+    half as many as the fullest row.
+
+    >>> _n_titles([["Sales 2023"], ["As of May", "", ""], ["id", "size", "kind"], ["1", "2", "a"]])
+    2
+    """
+    filled = [sum(bool(cell.strip()) for cell in row) for row in rows]
+
+    def is_title(n: int) -> bool:
+        is_short = filled[n] < min(2, max(filled)) or 2 * filled[n] < max(filled)
+        return is_short and bool(rows[n][0].strip()) and as_number(rows[n][0]) is None
+
+    return next(n for n in range(len(rows)) if not is_title(n))
 
 
 def names_columns(head: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
@@ -38,12 +98,3 @@ def names_columns(head: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
         return True
     is_whole = all(map(str.isdecimal, cells)) and len(set(cells)) == len(cells)
     return is_whole and all(columns[i] and all("." in cell for cell in columns[i]) for i in numbers)
-
-
-def decision(source: str, *, named: bool) -> str:
-    """Return what was decided about a first row with numbers in it, as a remark."""
-    as_what = "names of the columns" if named else "data"
-    other = "no" if named else "yes"
-    return (
-        f"The first row of {source} is read as {as_what}; if that is wrong, say --header {other}."
-    )

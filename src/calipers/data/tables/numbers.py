@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-nan", "#n/a", "<na>"})
+MISSING = frozenset(
+    {"", "na", "n/a", "n.a.", "nan", "null", "(null)", "none", "?", "-nan", "<na>"}
+    | {"#n/a", "#null!", "#div/0!", "#value!", "#wert!", "#ref!", "#name?", "#num!"}
+)
 """What stands for a missing value, in any case."""
 
 LONGEST_LABEL = 200
@@ -24,6 +27,9 @@ _GROUPED = {
     )
     for decimal, separator in _SEPARATOR_OF.items()
 }
+_LAKHS = re.compile(r"[+-]?[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}(?:\.[0-9]*)?")
+_CURRENCY = r"(?:[A-Z]{0,2}[$¢£¥₠-₿]|AUD|CAD|CHF|CNY|EUR|GBP|INR|JPY|USD|Rs\.?|kr\.?|zł)"
+_MONEY = re.compile(rf"([+-]?){_CURRENCY} ?([^A-Za-z$].*)|(.*[^A-Za-z ]) ?{_CURRENCY}")
 _WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:\.0*)?")
 
 
@@ -31,20 +37,24 @@ def as_number(cell: str, decimal: str = ".") -> float | None:
     r"""Return a number as tables write it, or None.
 
     Thousands may be grouped: by a comma where the decimal sign is a point, by a point where it is
-    a comma, by an apostrophe or a space. A per cent sign divides by 100. Python also reads
-    ``1_234`` and digits of other scripts; to a table those are texts.
+    a comma, by an apostrophe or a space, and as in India. A per cent sign divides by 100. A
+    currency may stand in front or behind. A minus may stand behind, and parentheses for it. Python
+    also reads ``1_234`` and digits of other scripts; to a table those are texts.
 
     >>> as_number(" 1.5e3 "), as_number("6,891"), as_number("1.9 %"), as_number("1_234")
     (1500.0, 6891.0, 0.019, None)
     >>> as_number("6.891,5", ","), as_number("0,25", ","), as_number("0,25")
     (6891.5, 0.25, None)
+    >>> as_number("-$1,200.50"), as_number("1.200,50- €", ","), as_number("₹ 20,77,037")
+    (-1200.5, -1200.5, 2077037.0)
     """
     text = cell.strip().translate(_SIGNS)
+    if not text or not (text[0].isdigit() and text[-1].isdigit()):
+        text = _bare(text)
     is_share = text.endswith("%")
     if is_share:
         text = text[:-1].rstrip()
-    grouped = _GROUPED[decimal].fullmatch(text)
-    if grouped is not None:
+    if _GROUPED[decimal].fullmatch(text) or (decimal == "." and _LAKHS.fullmatch(text)):
         text = re.sub(f"[{_SEPARATOR_OF[decimal]}' ]", "", text)
     elif decimal == "," and "." in text:
         return None  # what groups thousands is no decimal sign as well
@@ -55,6 +65,16 @@ def as_number(cell: str, decimal: str = ".") -> float | None:
     except ValueError:
         return None
     return number / 100 if is_share and number is not None else number
+
+
+def _bare(text: str) -> str:
+    """Return an amount without its currency, and with a minus in front."""
+    if text.startswith("(") and text.endswith(")"):
+        text = f"-{text[1:-1].strip()}"
+    money = _MONEY.fullmatch(text)
+    if money is not None:
+        text = f"{money[1]}{money[2]}" if money[3] is None else money[3]
+    return f"-{text[:-1]}" if text.endswith("-") and text[:1].isdigit() else text
 
 
 def decimal_sign(cells: Iterable[str], *, likely: str = ".") -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from pathlib import Path
 
+from calipers.data.tables.asked import Asked
 from calipers.data.tables.packed import PACKINGS, plain_suffix
 from calipers.data.tables.table import Table
 from calipers.io import FileError
@@ -31,48 +31,34 @@ _BY_SUFFIX = {
 _PACKED_TOO = ("csv", "tsv", "jsonl", "libsvm")
 
 
-def read(
-    path: Path,
-    *,
-    kind: str | None = None,
-    label: str | None = None,
-    encoding: str | None = None,
-    header: bool | None = None,
-    names: Collection[str] | None = None,
-    decimal: str | None = None,
-) -> Table:
+def read(path: Path, asked: Asked | None = None, *, kind: str | None = None) -> Table:
     """Read a file of data.
 
     Parameters
     ----------
     path : Path
         The file.
+    asked : Asked, optional
+        What is known about it. By default a reader finds out whether the first row names the
+        columns and what a comma means; the table's ``remark`` says where it may be wrong.
     kind : str, optional
         One of `FORMATS`; by default told by the ending of the name.
-    label : str, optional
-        What the user calls the labels, which may be an array of its own.
-    encoding : str, optional
-        How characters of CSV and TSV are coded; by default UTF-8.
-    header : bool, optional
-        Whether the first row of CSV, TSV and .xlsx names the columns. By default it does if it
-        has all of ``names``, or looks like names (`names_columns`); the table's ``remark`` says
-        what was decided where that may be wrong.
-    names : collection of str, optional
-        Names of columns that a metric asks for.
-    decimal : {".", ","}, optional
-        Decimal sign of CSV and TSV; by default a comma if some of the first rows need one. The
-        table's ``remark`` says how commas were read.
 
     Raises
     ------
     FileError
         The file cannot be read; one sentence says why and what to do.
     """
+    asked = asked or Asked()
     kind = kind or format_of(path)
     check_is_file(path)
     if path.suffix.lower() in PACKINGS and kind not in _PACKED_TOO:
         raise FileError(f"{path} is packed, which {kind} cannot be read from: unpack it first.")
-    given = {"--encoding": encoding, "--header": header, "--decimal": decimal}
+    given = {
+        "--encoding": asked.encoding,
+        "--header": asked.header,
+        "--decimal": asked.decimal,
+    }
     for option, value in given.items():
         of_use = ("csv", "tsv", "xlsx") if option == "--header" else ("csv", "tsv")
         if value is not None and kind not in of_use:
@@ -82,33 +68,23 @@ def read(
     if kind in ("csv", "tsv"):
         from calipers.data.tables.text import read_text
 
-        return read_text(
-            path,
-            separator="\t" if kind == "tsv" else None,
-            label=label,
-            encoding=encoding,
-            header=header,
-            names=names,
-            decimal=decimal,
-        )
+        return read_text(path, asked, separator="\t" if kind == "tsv" else None)
     if kind in ("xlsx", "jsonl"):
         from calipers.data.tables.sheets import read_jsonl, read_xlsx
 
-        if kind == "jsonl":
-            return read_jsonl(path, label=label)
-        return read_xlsx(path, label=label, header=header)
+        return (read_jsonl if kind == "jsonl" else read_xlsx)(path, asked)
     if kind == "parquet":
         from calipers.data.tables.columnar import read_parquet
         from calipers.data.tables.streamed import streamed_parquet
 
-        return streamed_parquet(path) or read_parquet(path, label=label)
+        return streamed_parquet(path) or read_parquet(path, asked)
     if kind == "libsvm":
         from calipers.data.tables.sparse import read_svmlight
 
         return read_svmlight(path)
     from calipers.data.tables.arrays import read_npy, read_npz
 
-    return (read_npy if kind == "npy" else read_npz)(path, label=label)
+    return (read_npy if kind == "npy" else read_npz)(path, label=asked.label)
 
 
 def check_is_file(path: Path) -> None:

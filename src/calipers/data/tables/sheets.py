@@ -5,29 +5,34 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from calipers.data.encoding.kinds import plain
-from calipers.data.tables.header import ROWS_COMPARED, decision, names_columns
-from calipers.data.tables.numbers import as_number, labels_of_texts
+from calipers.data.tables.asked import Asked, Role
+from calipers.data.tables.header import ROWS_COMPARED, Beginning, beginning
+from calipers.data.tables.names import names_of, position_of
+from calipers.data.tables.numbers import MISSING
 from calipers.data.tables.packed import MOST_TEXT, BoundedLines, check_growth, opened
-from calipers.data.tables.table import Column, Table, position_of
+from calipers.data.tables.table import Column, Table
 from calipers.io import FileError
 from calipers.io.errors import reason
 
 MOST_SHEET_ROWS = 1 << 20
 """Rows that a sheet of Excel can have."""
 
-_NESTED = (dict, list)
 _CELL_BYTES = 8  # at least, of a cell in memory
 
 
-def read_xlsx(path: Path, *, label: str | None = None, header: bool | None = None) -> Table:
-    """Read the first sheet of a workbook, by openpyxl; formulas count with their last values.
+
+def read_xlsx(path: Path, asked: Asked) -> Table:
+    """Read a sheet of a workbook, by openpyxl; formulas count with their last values.
+
+    It is the first one with the column of labels or the metric's columns, else the first one of
+    several columns.
 
     Raises
     ------
@@ -45,26 +50,46 @@ def read_xlsx(path: Path, *, label: str | None = None, header: bool | None = Non
         with path.open("rb") as stream, zipfile.ZipFile(stream) as archive:
             check_growth(path, sum(part.file_size for part in archive.infolist()), most=MOST_TEXT)
             book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
-            rows = _sheet_rows(path, book.worksheets[0])
+            sheets = {sheet.title: _sheet_rows(path, sheet) for sheet in book.worksheets}
     except FileError:
         raise
     except Exception as wrong:  # whatever the parsers of archives and XML raise
         raise FileError(
             f"Cannot read {str(path)!r} as .xlsx ({reason(wrong)}): save it again, or as CSV."
         ) from wrong
-    if not rows:
+    sheets = {title: _padded(rows) for title, rows in sheets.items() if rows}
+    if not sheets:
         raise FileError(f"{path} has no rows: give a table with a header and rows.")
+    title, begins = _chosen_sheet(path, sheets, asked)
+    rows = sheets[title][begins.n_titles :]
+    names = names_of(path, _shown(rows[0]), named=begins.named)
+    remarks = [begins.remark]
+    if len(sheets) > 1:
+        remarks.append(f"The sheet {title!r} of {path} is read, of {len(sheets)} sheets.")
+    cells = [list(column) for column in zip(*rows[begins.named :], strict=True)]
+    return _table(path, names, cells, asked, begins.named, " ".join(filter(None, remarks)))
+
+
+def _chosen_sheet(
+    path: Path, sheets: dict[str, list[list[Any]]], asked: Asked
+) -> tuple[str, Beginning]:
+    several = []
+    for title, rows in sheets.items():
+        shown = [_shown(row) for row in rows[: 1 + ROWS_COMPARED]]
+        begins = beginning(path, shown, asked)
+        head = [cell.strip() for cell in shown[begins.n_titles]]
+        is_position = asked.label is not None and asked.label.lstrip("-").isdecimal()
+        has_label = asked.label is not None and position_of(asked.label, head) is not None
+        if asked.has_names_in(head) or (has_label and not is_position):
+            return title, begins
+        several.append((len(head) < 2, title, begins))
+    _, title, begins = min(several, key=lambda found: found[0])
+    return title, begins
+
+
+def _padded(rows: list[list[Any]]) -> list[list[Any]]:
     width = max(map(len, rows))
-    rows = [row + [None] * (width - len(row)) for row in rows]
-    head, below = _shown(rows[0]), [_shown(row) for row in rows[1 : 1 + ROWS_COMPARED]]
-    named = names_columns(head, below) if header is None else header
-    is_clear = header is not None or all(as_number(cell) is None for cell in head)
-    names = [cell.strip() or f"column {i + 1}" for i, cell in enumerate(head)]
-    if not named:
-        names = [f"column {i + 1}" for i in range(width)]
-    cells = zip(*rows[named:], strict=True)
-    remark = "" if is_clear else decision(str(path), named=named)
-    return _table(path, names, list(cells), label, named=named, remark=remark)
+    return [row + [None] * (width - len(row)) for row in rows]
 
 
 def _sheet_rows(path: Path, sheet: Any) -> list[list[Any]]:
@@ -94,7 +119,7 @@ def _shown(row: Sequence[Any]) -> list[str]:
     return ["" if cell is None else str(cell) for cell in row]
 
 
-def read_jsonl(path: Path, *, label: str | None = None) -> Table:
+def read_jsonl(path: Path, asked: Asked) -> Table:
     """Read a table of one JSON object per line; a key that an object has not is a missing value.
 
     Raises
@@ -118,7 +143,7 @@ def read_jsonl(path: Path, *, label: str | None = None) -> Table:
     _check_cells(path, n_rows, len(columns))
     for cells in columns.values():
         cells += [None] * (n_rows - len(cells))
-    return _table(path, list(columns), list(columns.values()), label)
+    return _table(path, list(columns), list(columns.values()), asked)
 
 
 def json_objects(path: Path) -> Iterator[dict[str, Any]]:
@@ -159,37 +184,46 @@ def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _table(
     path: Path,
     names: list[str],
-    cells: list[Sequence[Any]],
-    label: str | None,
-    *,
+    cells: list[list[Any]],
+    asked: Asked,
     named: bool = True,
     remark: str = "",
 ) -> Table:
-    twice = next((name for i, name in enumerate(names) if name in islice(names, i)), None)
-    if twice is not None:
-        raise FileError(f"{path} has two columns named {twice!r}: give each its own name.")
-    if not len(cells) or not len(cells[0]):
+    if not cells or not cells[0]:
         raise FileError(f"{path} has a header and no rows: give a table with rows.")
-    at = None if label is None else position_of(label, names)
     columns = [
-        _column(name, column, is_label=i == at)
-        for i, (name, column) in enumerate(zip(names, cells, strict=True))
+        _column(name, column, role)
+        for name, column, role in zip(names, cells, asked.roles(names), strict=True)
     ]
     return Table(str(path), columns, named=named, remark=remark)
 
 
-def _column(name: str, cells: Sequence[Any], *, is_label: bool) -> Column:
-    if any(isinstance(cell, _NESTED) for cell in cells):
-        return Column(name, np.empty(0), "lists or objects")
+def _column(name: str, cells: list[Any], role: Role) -> Column:
+    if any(isinstance(cell, dict | list) for cell in cells):
+        vectors = as_vectors(cells)
+        empty: npt.NDArray[Any] = np.empty(0)
+        return Column(name, empty, "lists or objects") if vectors is None else Column(name, vectors)
     values = np.empty(len(cells), dtype=object)
+    if role != "feature":
+        texts = ["" if cell is None else str(cell).strip() for cell in cells]
+        values[:] = [None if text.lower() in MISSING else text for text in texts]
+        return Column(name, values, "text")
     values[:] = [
         str(cell) if isinstance(cell, int) and abs(cell) > 2**53 else cell for cell in cells
     ]
     column = plain(values)
-    is_text = column.dtype != np.float64
-    missing = [cell is None for cell in column] if is_text else np.isnan(column).tolist()
-    gap = f"no value in row {missing.index(True) + 1}" if any(missing) else ""
-    labels = None
-    if is_label and not gap:
-        labels = labels_of_texts([str(cell).strip() for cell in cells])
-    return Column(name, column, "text" if is_text else "", gap, labels)
+    return Column(name, column, "" if column.dtype == np.float64 else "text")
+
+
+def as_vectors(cells: Sequence[Any]) -> npt.NDArray[np.float64] | None:
+    """Return lists of numbers, all of one length, as a matrix; None for anything else.
+
+    >>> as_vectors([[1, 2.5], [3, 4]]).tolist(), as_vectors([[1, 2], [3]]), as_vectors([["a"]])
+    ([[1.0, 2.5], [3.0, 4.0]], None, None)
+    """
+    try:
+        vectors = np.array(cells)
+    except (ValueError, OverflowError):  # lists of different lengths
+        return None
+    is_matrix = vectors.ndim == 2 and vectors.size and vectors.dtype.kind in "iuf"
+    return vectors.astype(np.float64) if is_matrix else None

@@ -19,7 +19,7 @@ from calipers.data.tables.columnar import (
     parquet_facts,
     read_measured,
 )
-from calipers.data.tables.table import Column, Table
+from calipers.data.tables.table import Column, Table, first_gap
 from calipers.io import FileError
 
 
@@ -49,14 +49,16 @@ class StreamedTable(Table):
             last = first + len(batch)
             self._check_rows(last <= self.n_rows)
             for place, name in enumerate(names):
-                column = as_column(name, batch.column(name), first_row=first)
-                if column.gap:
+                numbers = as_column(name, batch.column(name)).values
+                gap = first_gap(numbers[:, None])
+                if gap is not None:
+                    what = "no value" if np.isnan(numbers[gap[0]]) else f"{numbers[gap[0]]}"
                     raise FileError(
-                        f"{self.source} has {column.gap} in the column {name!r}, where a finite "
-                        "number is needed in a file of this size: fill or remove such rows first, "
-                        "or leave the column out with --ignore."
+                        f"{self.source} has {what} in row {first + gap[0] + 1} in the column "
+                        f"{name!r}, where a finite number is needed in a file of this size: fill "
+                        "or remove such rows first, or leave the column out with --ignore."
                     )
-                X[first:last, place] = column.values
+                X[first:last, place] = numbers
             first = last
             memmap.release(X)
         self._check_rows(first == self.n_rows)
@@ -68,10 +70,12 @@ class StreamedTable(Table):
                 f"{self.source} has not the {self.n_rows:,} rows that it declares: write it again."
             )
 
-    def _label_values(self, column: Column) -> npt.NDArray[Any]:
+    def _label_values(
+        self, column: Column
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
         with explained(self.path):
             table = read_measured(self.path, [column.name])
-            found = as_column(column.name, table[column.name], is_label=True)
+            found = as_column(column.name, table[column.name], "label")
         return super()._label_values(found)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -11,36 +10,33 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from calipers import memmap
 from calipers.data.tables.columns import Columns
-from calipers.data.tables.numbers import LONGEST_LABEL, as_texts
+from calipers.data.tables.names import position_of
+from calipers.data.tables.numbers import LONGEST_LABEL, labels_of_texts
 from calipers.io import FileError
 from calipers.memmap import blocks_of
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column: numbers, or texts and the reason why they are none.
+    """A column: numbers, vectors, or texts and the reason why they are no numbers.
 
     Attributes
     ----------
     name : str
         Its name, or "column 3" where columns have none.
-    values : ndarray of shape (n_rows,)
-        Numbers, NaN for a missing one; or texts, None for a missing one; or nothing, where they
-        were not kept because nothing can be learned from them.
+    values : ndarray of shape (n_rows,) or (n_rows, n_features)
+        Numbers, NaN for a missing one; or vectors; or texts, None for a missing one; or nothing,
+        where they were not kept because nothing can be learned from them. Texts of the label and
+        of what is carried are as they were written.
     text : str
         What was found in place of a number, and where; empty for a column of numbers.
-    gap : str
-        Where the first value is missing or not finite, and what is there; empty if nowhere.
-    labels : ndarray of shape (n_rows,) or None
-        The values as exact labels, where they were read as such.
     """
 
     name: str
     values: npt.NDArray[Any]
     text: str = ""
-    gap: str = ""
-    labels: npt.NDArray[Any] | None = None
 
     @property
     def is_lost(self) -> bool:
@@ -66,8 +62,8 @@ class Table:
         Labels, where the file has them beside the matrix.
     remark : str
         What was decided about the file and may be wrong; empty for nothing.
-    decimal : str
-        The decimal sign of its numbers.
+    decimal : {"auto", ".", ","}
+        The decimal sign of numbers in its texts.
     """
 
     source: str
@@ -76,7 +72,7 @@ class Table:
     matrix: npt.NDArray[Any] | None = None
     labels: npt.NDArray[Any] | None = None
     remark: str = ""
-    decimal: str = "."
+    decimal: str = "auto"
 
     def choose(
         self,
@@ -111,13 +107,26 @@ class Table:
             taken = [self._position(name, what, by_name=True) for name in features]
         else:
             taken = [i for i in range(len(self.columns)) if i != at and i not in left_out]
-        y = None if at is None else self._label_values(self.columns[at])
+        columns = [self.columns[i] for i in taken]
+        vectors = [column for column in columns if column.values.ndim == 2]
+        if len(vectors) > 1:
+            names = " and ".join(repr(column.name) for column in vectors[:2])
+            raise FileError(f"{self.source} has vectors in {names}: leave one out with --ignore.")
+        lost = {column.name: column.text for column in columns if column.is_lost}
+        if vectors:
+            lost = {column.name: "beside vectors" for column in columns if column is not vectors[0]}
+            columns = vectors
+        X = self._checked(vectors[0].values) if vectors else self._gather(columns)
+        y, has_label = (None, None) if at is None else self._label_values(self.columns[at])
+        used = {column.name for column in columns}
         return Chosen(
-            X=self._gather([self.columns[i] for i in taken]),
-            named=self.named,
+            X=X,
+            named=self.named and not vectors,
             y=y,
             label=None if at is None or not self.named else self.columns[at].name,
-            left_out={c.name: c.text for c in map(self.columns.__getitem__, taken) if c.is_lost},
+            left_out=lost,
+            has_label=has_label,
+            others=[column for column in self.columns if column.name not in used],
         )
 
     def has(self, label: str) -> bool:
@@ -131,8 +140,9 @@ class Table:
         position = None if by_name else position_of(asked, names)
         if position is not None:
             return position
-        close = get_close_matches(asked, names, n=1, cutoff=0.6)
-        hint = f"; did you mean {close[0]!r}?" if close else "."
+        folded = {name.casefold(): name for name in names}
+        close = get_close_matches(asked.casefold(), folded, n=1, cutoff=0.6)
+        hint = f"; did you mean {folded[close[0]]!r}?" if close else "."
         shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
         position_too = "" if by_name else f", or a position from 1 to {len(names)}"
         raise FileError(
@@ -151,57 +161,77 @@ class Table:
             )
         return Columns(kept)
 
-    def _label_values(self, column: Column) -> npt.NDArray[Any]:
-        if column.gap:
-            raise FileError(
-                f"{self.source} has {column.gap} in the column {column.name!r} of labels: fill or "
-                "remove such rows first."
-            )
-        labels = column.values if column.labels is None else column.labels
-        if labels.dtype == object:
-            labels = as_texts([str(label) for label in labels.tolist()])
-        if not len(labels):
+    def _label_values(
+        self, column: Column
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
+        """Return the labels, and which rows have one if not all do."""
+        if not len(column.values):
             raise FileError(
                 f"{self.source} has no labels in the column {column.name!r} ({column.text}): name "
                 "a column of texts or whole numbers."
             )
-        if labels.dtype == object:
-            row = next(i for i, label in enumerate(labels) if len(label) > LONGEST_LABEL)
+        return self._labels(column.values, f"the column {column.name!r}")
+
+    def _labels(
+        self, values: npt.NDArray[Any], where: str
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
+        is_text = values.dtype == object
+        if is_text:
+            kept = np.array([value is not None for value in values.tolist()])
+        else:
+            kept = ~np.isnan(values) if values.dtype.kind == "f" else np.ones(len(values), bool)
+        if not kept.any():
+            raise FileError(f"{self.source} has no label in {where}: name another column.")
+        given = values[kept]
+        if is_text:
+            given = labels_of_texts([str(value) for value in given.tolist()])
+        if given.dtype == object:
+            row = next(i for i, label in enumerate(given) if len(label) > LONGEST_LABEL)
             raise FileError(
-                f"{self.source} has a text of {len(labels[row]):,} characters in row {row + 1} of "
-                f"the column {column.name!r} of labels: labels are names of classes, at most "
-                f"{LONGEST_LABEL} characters long."
+                f"{self.source} has a text of {len(given[row]):,} characters in row {row + 1} of "
+                f"{where} of labels: labels are names of classes, at most {LONGEST_LABEL} "
+                "characters long."
             )
-        return _as_labels(labels)
+        if given.dtype.kind == "f" and not np.isfinite(given).all():
+            raise FileError(f"{self.source} has labels that are not finite: correct them.")
+        return _as_labels(given), None if kept.all() else kept
 
     def _from_matrix(self, label: str | None, ignore: Sequence[str]) -> Chosen:
         matrix, labels = self.matrix, self.labels
         assert matrix is not None
-        d = matrix.shape[1]
-        kept = np.ones(d, dtype=bool)
+        kept = np.ones(matrix.shape[1], dtype=bool)
         for name in ignore:
             kept[self._matrix_position(name, "--ignore")] = False
         if label is not None and labels is None:
             at = self._matrix_position(label, "--label")
             labels = np.concatenate([np.array(block[:, at]) for _, block in blocks_of(matrix)])
             kept[at] = False
-            if not np.isfinite(labels).all():
-                raise FileError(f"{self.source} has labels that are not finite: correct them.")
         if not kept.any():
             raise FileError(f"{self.source} has no column beside the label: give more columns.")
         X = matrix[:, _as_slice(kept)]
         if X.dtype.kind != "f" and not isinstance(X, np.memmap):
             X = X.astype(np.float64)
+        checked = self._checked(X, np.flatnonzero(kept))
+        if labels is None:
+            return Chosen(X=checked)
+        y, has_label = self._labels(np.asarray(labels), "the labels")
+        return Chosen(X=checked, y=y, has_label=has_label)
+
+    def _checked(
+        self, X: npt.NDArray[Any], places: npt.NDArray[Any] | None = None
+    ) -> npt.NDArray[Any] | Columns:
+        """Return finite numbers as they are, and those with missing values as columns."""
         bad = first_gap(X)
-        if bad is not None:
-            row, column = bad
-            also = ", or give a CSV, whose missing values are filled" * bool(np.isnan(X[bad]))
-            raise FileError(
-                f"{self.source} has {float(X[row, column])} in row {row + 1}, column "
-                f"{int(np.flatnonzero(kept)[column]) + 1}, where a finite number is needed: fill "
-                f"or remove such rows first{also}."
-            )
-        return Chosen(X=X, y=None if labels is None else _as_labels(np.asarray(labels)))
+        if bad is None:
+            return X
+        row, column = bad
+        at = np.arange(X.shape[1]) if places is None else places
+        if X.nbytes <= memmap.LARGEST_READ and not np.isinf(X).any():
+            return Columns({f"column {place + 1}": X[:, i] for i, place in enumerate(at)})
+        raise FileError(
+            f"{self.source} has {float(X[row, column])} in row {row + 1}, column "
+            f"{at[column] + 1}, where a finite number is needed: fill or remove such rows first."
+        )
 
     def _matrix_position(self, asked: str, what: str) -> int:
         assert self.matrix is not None
@@ -231,6 +261,10 @@ class Chosen:
         Name of their column.
     left_out : dict of str to str
         Names of columns of which nothing was kept, and what is in them.
+    has_label : ndarray of shape (n_rows,) or None
+        Which rows have a label, where not all do: ``y`` is of these.
+    others : list of Column
+        Columns that are no features: labels, IDs, texts.
     """
 
     X: npt.NDArray[Any] | Columns
@@ -238,6 +272,27 @@ class Chosen:
     y: npt.NDArray[Any] | None = None
     label: str | None = None
     left_out: dict[str, str] = field(default_factory=dict)
+    has_label: npt.NDArray[np.bool_] | None = None
+    others: list[Column] = field(default_factory=list)
+
+    def labelled(self) -> npt.NDArray[Any] | Columns:
+        """Return the rows that have a label.
+
+        Raises
+        ------
+        FileError
+            Some have none, and there are too many rows to copy.
+        """
+        if self.has_label is None:
+            return self.X
+        if isinstance(self.X, Columns):
+            return self.X.take(self.has_label)
+        if isinstance(self.X, np.memmap) and self.X.nbytes > memmap.LARGEST_READ:
+            raise FileError(
+                f"There is no label in row {int(self.has_label.argmin()) + 1}: fill or remove such "
+                "rows first, for the file is too large to leave them out."
+            )
+        return self.X[self.has_label]
 
 
 def first_gap(X: npt.NDArray[Any]) -> tuple[int, int] | None:
@@ -263,25 +318,3 @@ def _as_labels(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if values.dtype.kind != "f" or not np.abs(values).max(initial=0) < 2**53:
         return values
     return values.astype(np.int64) if (values == np.rint(values)).all() else values
-
-
-def position_of(asked: str, names: Sequence[str]) -> int | None:
-    """Return the index of the column of that name or position, or None.
-
-    Where names are whole numbers a whole number is a name; only -1, -2 ... count from the end.
-
-    Examples
-    --------
-    >>> [position_of(asked, ["a", "b", "c"]) for asked in ("b", "1", "-1", "0", "d")]
-    [1, 0, 2, None, None]
-    >>> [position_of(asked, ["0", "1", "2"]) for asked in ("1", "3", "-1")]
-    [1, None, 2]
-    """
-    if asked and asked in names:
-        return names.index(asked)
-    if not re.fullmatch("-?[1-9][0-9]{0,8}", asked):
-        return None
-    position = int(asked)
-    if abs(position) > len(names) or (position > 0 and any(map(str.isdecimal, names))):
-        return None
-    return position - 1 if position > 0 else len(names) + position

@@ -5,122 +5,97 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO
 
 import numpy as np
 import numpy.typing as npt
 
-from calipers.data.tables.header import ROWS_COMPARED, decision, names_columns
-from calipers.data.tables.numbers import (
-    MISSING,
-    as_number,
-    decimal_sign,
-    is_plain,
-    labels_of_texts,
-)
+from calipers.data.tables.asked import Asked, Role
+from calipers.data.tables.header import ROWS_COMPARED, beginning
+from calipers.data.tables.names import names_of
+from calipers.data.tables.numbers import MISSING, as_number, decimal_sign, is_plain
 from calipers.data.tables.packed import BoundedLines, opened
-from calipers.data.tables.table import Column, Table, position_of
+from calipers.data.tables.table import Column, Table
 from calipers.io import FileError
 
 MOST_COLUMNS = 1 << 20
 MOST_DISTINCT = 10_000
 """Different texts of a column that are kept; beyond, only if each is there twice on average."""
 
+_LINES_COMPARED = 30
 _CELLS = 1 << 18  # whose texts are in memory at a time
 _SEPARATORS = ",;\t|"
-_OTHER_ENCODINGS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_WINDOWS = "cp1252"
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-def read_text(
-    path: Path,
-    *,
-    separator: str | None = None,
-    label: str | None = None,
-    encoding: str | None = None,
-    header: bool | None = None,
-    names: Collection[str] | None = None,
-    decimal: str | None = None,
-) -> Table:
-    """Read a table of text; see `calipers.data.tables.read`.
+def read_text(path: Path, asked: Asked, *, separator: str | None = None) -> Table:
+    """Read a table of text.
+
+    The encoding is UTF-8 or, by its first bytes, UTF-16, unless another one is asked for; bytes
+    that are no UTF-8, after none but ASCII, are read as cp1252, which the remark says.
 
     Raises
     ------
     FileError
-        Rows differ in length, names repeat, or the file is empty or not in `encoding`, which
-        is UTF-8 if not given.
+        Rows differ in length, names repeat, or the file is empty or not in its encoding.
     """
-    form = _Form(separator, label, _Header(header, names), decimal)
     try:
-        return _read(path, encoding, form)
-    except _TextsLostError as lost:  # a column of numbers turned out to be one of texts
-        return _read(path, encoding, form._replace(texts=lost.places))
+        return _read(path, asked, separator)
+    except UnicodeError as wrong:
+        why = _undecodable(path, wrong)
+        refusal = FileError(
+            f"{why}: save it again as UTF-8, or name its encoding, for example --encoding cp1252."
+        )
+        if asked.encoding is not None or not _begins_in_ascii(wrong):
+            raise refusal from wrong
+    try:
+        table = _read(path, replace(asked, encoding=_WINDOWS), separator)
+    except UnicodeError as wrong:
+        raise refusal from wrong
+    remark = f"{why}, so it is read as {_WINDOWS}; if letters are wrong, say --encoding."
+    return replace(table, remark=" ".join(filter(None, (remark, table.remark))))
 
 
-def _read(path: Path, encoding: str | None, form: _Form) -> Table:
+def _begins_in_ascii(wrong: UnicodeError) -> bool:
+    return (
+        isinstance(wrong, UnicodeDecodeError)
+        and wrong.encoding == "utf-8"
+        and wrong.object[: wrong.start].isascii()
+    )
+
+
+def _undecodable(path: Path, wrong: UnicodeError) -> str:
+    if not isinstance(wrong, UnicodeDecodeError):
+        return f"{path} is not in its encoding ({wrong})"
+    byte = wrong.object[wrong.start]
+    return (
+        f"{path} is not {wrong.encoding.upper()} throughout (byte 0x{byte:02x} cannot be decoded)"
+    )
+
+
+def _read(
+    path: Path, asked: Asked, separator: str | None, texts: frozenset[int] = frozenset()
+) -> Table:
     with opened(path) as stream:
+        encoding = asked.encoding
+        if encoding is None:
+            encoding = "utf-16" if stream.read(4).startswith(_UTF_16) else "utf-8-sig"
+            stream.seek(0)
         try:
-            with _decoded(path, stream, encoding) as lines:
-                return _table(path, lines, form)
-        except UnicodeError as wrong:
-            why = (
-                f"byte 0x{wrong.object[wrong.start]:02x} cannot be decoded"
-                if isinstance(wrong, UnicodeDecodeError)
-                else str(wrong)
-            )
-            raise FileError(
-                f"{path} is not {encoding or 'UTF-8'} throughout ({why}): save it again as UTF-8, "
-                "or name its encoding, for example --encoding cp1252."
-            ) from wrong
+            with io.TextIOWrapper(stream, encoding=encoding, newline="") as lines:
+                return _table(path, lines, asked, separator, texts)
         except csv.Error as wrong:
             raise FileError(f"{path} is not a table of text ({wrong}): check its format.") from None
-
-
-def _decoded(path: Path, stream: IO[bytes], encoding: str | None) -> IO[str]:
-    if encoding is not None:
-        return io.TextIOWrapper(stream, encoding=encoding, newline="")
-    start = stream.read(4)
-    stream.seek(0)
-    if start.startswith(_OTHER_ENCODINGS):
-        raise FileError(f"{path} is in UTF-16: save it again as UTF-8, or say --encoding utf-16.")
-    return io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
-
-
-class _Header(NamedTuple):
-    """What is known about the first row before it is read."""
-
-    given: bool | None
-    names: Collection[str] | None
-
-    def named(self, head: list[str], below: list[list[str]]) -> bool:
-        """Decide whether the first row names the columns."""
-        if self.given is not None:
-            return self.given
-        if (
-            self.names is not None
-            and len(self.names)
-            and set(self.names) <= {cell.strip() for cell in head}
-        ):
-            return True
-        return names_columns(head, below)
-
-    def remark(self, path: Path, head: list[str], *, named: bool) -> str:
-        """Return what was decided, where it may be wrong."""
-        is_clear = self.given is not None or all(as_number(cell) is None for cell in head)
-        return "" if is_clear else decision(str(path), named=named)
-
-
-class _Form(NamedTuple):
-    """How a text is read: what the user has said, and places of columns of texts."""
-
-    separator: str | None
-    label: str | None
-    header: _Header
-    decimal: str | None
-    texts: frozenset[int] = frozenset()
+        except _TextsLostError as lost:  # a column of numbers turned out to be one of texts
+            places = lost.places
+    return _read(path, asked, separator, places)
 
 
 class _TextsLostError(Exception):
@@ -131,53 +106,78 @@ class _TextsLostError(Exception):
         self.places = places
 
 
-def _table(path: Path, lines: IO[str], form: _Form) -> Table:
+def _table(
+    path: Path, lines: IO[str], asked: Asked, separator: str | None, texts: frozenset[int]
+) -> Table:
     bounded = BoundedLines(path, lines)
-    first_line = next((line for line in bounded if line.strip()), "")
-    if not first_line:
+    start = _start(bounded)
+    if not start:
         raise FileError(f"{path} is empty: give a table with a header and rows.")
-    separator = form.separator or separator_of(first_line)
-    rows = _rows(csv.reader(chain([first_line], bounded), delimiter=separator), bounded)
-    line, head = next(rows)
+    declared = re.fullmatch("sep=(.)", start[0].strip())  # as Excel writes it
+    if declared is not None:
+        separator = declared[1]
+        start = start[1:]
+    separator = separator or separator_of(start)
+    rows = _rows(csv.reader(chain(start, bounded), delimiter=separator), bounded)
+    first = _first_rows(rows)
+    if not first:
+        raise FileError(f"{path} is empty: give a table with a header and rows.")
+    begins = beginning(path, [row for _, row in first], asked)
+    head = first[begins.n_titles][1]
     if len(head) > MOST_COLUMNS:
         raise FileError(
             f"{path} has {len(head):,} columns of at most {MOST_COLUMNS:,}: reduce the features "
             "first, or check quotes and separators."
         )
-    at_once = max(1, _CELLS // len(head))
-    below = list(islice(rows, min(ROWS_COMPARED, at_once)))
-    named = form.header.named(head, [row for _, row in below])
-    names = _names(path, head) if named else [f"column {i + 1}" for i in range(len(head))]
-    rows = chain(below if named else [(line, head), *below], rows)
-    at = None if form.label is None else position_of(form.label, names)
-    shown = [cell for _, row in below for i, cell in enumerate(row) if i != at]
-    decimal = form.decimal or decimal_sign(shown, likely="," if separator == ";" else ".")
+    names = names_of(path, head, named=begins.named)
+    first = first[begins.n_titles + begins.named :]
+    roles = asked.roles(names)
+    shown = [c for _, row in first for c, r in zip(row, roles, strict=False) if r == "feature"]
+    decimal = asked.decimal or decimal_sign(shown, likely="," if separator == ";" else ".")
     makers = [
-        _Maker(name, decimal, is_label=i == at, is_text=i in form.texts)
-        for i, name in enumerate(names)
+        _Maker(name, decimal, role, is_text=i in texts)
+        for i, (name, role) in enumerate(zip(names, roles, strict=True))
     ]
-    n_rows = 0
+    n_rows, rows, at_once = 0, chain(first, rows), max(1, _CELLS // len(names))
     while block := list(islice(rows, at_once)):
         _check_widths(path, block, len(names))
-        places = [(n_rows + i + 1, line) for i, (line, _) in enumerate(block)]
         for maker, cells in zip(makers, zip(*(row for _, row in block), strict=True), strict=True):
-            maker.add(cells, places)
+            maker.add(cells, n_rows)
         n_rows += len(block)
     if not n_rows:
         raise FileError(f"{path} has a header and no rows: give a table with rows.")
     lost = frozenset(i for i, maker in enumerate(makers) if maker.has_lost_texts)
     if lost:
         raise _TextsLostError(lost)
-    remarks = [form.header.remark(path, head, named=named)]
-    if form.decimal is None:
-        remarks.append(_about_commas(path, decimal, shown))
+    about_commas = "" if asked.decimal else _about_commas(path, decimal, shown)
     return Table(
         str(path),
         [maker.column() for maker in makers],
-        named=named,
-        remark=" ".join(filter(None, remarks)),
+        named=begins.named,
+        remark=" ".join(filter(None, (begins.remark, about_commas))),
         decimal=decimal,
     )
+
+
+def _first_rows(rows: Iterator[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:
+    first: list[tuple[int, list[str]]] = []
+    for row in islice(rows, 1 + ROWS_COMPARED):
+        first.append(row)
+        if len(first) * len(row[1]) > _CELLS:
+            break
+    return first
+
+
+def _start(lines: BoundedLines[str]) -> list[str]:
+    """Return the first lines, from the first that is not blank: no more than tell the separator."""
+    start: list[str] = []
+    for line in lines:
+        if start or line.strip():
+            start.append(line)
+        if len(start) >= _LINES_COMPARED or sum(map(len, start)) > _CELLS:
+            break
+    lines.begin_row()
+    return start
 
 
 def _about_commas(path: Path, decimal: str, cells: list[str]) -> str:
@@ -205,18 +205,21 @@ def _rows(
             yield reader.line_num, row
 
 
-def separator_of(line: str) -> str:
-    """Return what separates the cells of a line: the sign of which it has most."""
-    counts = Counter(line)
-    return max(_SEPARATORS, key=lambda sign: (counts[sign], sign == ","))
+def separator_of(lines: Sequence[str]) -> str:
+    r"""Return what separates the cells of lines: the sign that most of them have equally often.
 
+    Commas, which may be decimal signs, give way to another such sign.
 
-def _names(path: Path, head: list[str]) -> list[str]:
-    names = [cell.strip() or f"column {i + 1}" for i, cell in enumerate(head)]
-    name, times = Counter(names).most_common(1)[0]
-    if times > 1:
-        raise FileError(f"{path} has {times} columns named {name!r}: give each its own name.")
-    return names
+    >>> separator_of(["Prices, May\n", "a;b;c\n", "1,5;2,5;3,5\n", "1,5;2;3,5\n"])
+    ';'
+    """
+    plain = re.sub('"[^"]*"?', "", "".join(lines)).splitlines()
+
+    def fits(sign: str) -> tuple[int, bool]:
+        counts = Counter(line.count(sign) for line in plain if sign in line)
+        return (max(counts.values(), default=0), sign != ",")
+
+    return max(_SEPARATORS, key=fits) if any(s in "".join(plain) for s in _SEPARATORS) else ","
 
 
 def _check_widths(path: Path, block: list[tuple[int, list[str]]], width: int) -> None:
@@ -231,35 +234,28 @@ def _check_widths(path: Path, block: list[tuple[int, list[str]]], width: int) ->
 class _Maker:
     """Makes a column of blocks of cells: numbers as long as all cells are numbers, else texts."""
 
-    def __init__(self, name: str, decimal: str, *, is_label: bool, is_text: bool) -> None:
-        self.name, self.decimal, self.is_label = name, decimal, is_label
-        self.text = "text" if is_text else ""
-        self.gap = ""
+    def __init__(self, name: str, decimal: str, role: Role, *, is_text: bool) -> None:
+        self.name, self.decimal = name, decimal
+        self.is_exact = role != "feature"
+        self.text = "text" if is_text or self.is_exact else ""
         self.numbers: list[npt.NDArray[np.float64]] = []
         self.texts: list[str | None] | None = []  # None: too many different ones to keep
-        self.labels: list[str] = []
         self.distinct: dict[str, str] = {}
         self.any_number = self.has_lost_texts = False
 
-    def add(self, cells: Sequence[str], places: list[tuple[int, int]]) -> None:
-        """Take the cells of a block, whose rows and lines are ``places``."""
-        if self.is_label:
-            self.labels += map(str.strip, cells)
-            if not self.gap:
-                missing = (i for i, cell in enumerate(cells) if cell.strip().lower() in MISSING)
-                at = next(missing, None)
-                self.gap = "" if at is None else _gap(cells[at], *places[at])
+    def add(self, cells: Sequence[str], n_before: int) -> None:
+        """Take the cells of a block, with so many rows before it."""
         if not self.text:
-            self._add_numbers(cells, places)
+            self._add_numbers(cells, n_before)
         if self.text:
             self._add_texts(cells)
 
-    def _add_numbers(self, cells: Sequence[str], places: list[tuple[int, int]]) -> None:
+    def _add_numbers(self, cells: Sequence[str], n_before: int) -> None:
         is_plain_block = self.decimal == "." and is_plain("".join(cells))
         try:
             numbers = np.array(cells if is_plain_block else ["?"], dtype=np.float64)
         except ValueError:
-            numbers = self._one_by_one(cells, places)
+            numbers = self._one_by_one(cells, n_before)
         self.any_number |= bool(np.isfinite(numbers).any())
         self.numbers.append(numbers)
 
@@ -273,33 +269,30 @@ class _Maker:
         for cell in map(str.strip, cells):
             known = None if cell.lower() in MISSING else self.distinct.setdefault(cell, cell)
             self.texts.append(known)
-        if len(self.distinct) > max(MOST_DISTINCT, len(self.texts) // 2):
+        is_full = len(self.distinct) > max(MOST_DISTINCT, len(self.texts) // 2)
+        if is_full and not self.is_exact and not self._is_mostly_numbers():
             self.texts = None
             self.distinct.clear()
 
+    def _is_mostly_numbers(self) -> bool:
+        some = list(islice(self.distinct, MOST_DISTINCT))
+        return 2 * sum(as_number(text, self.decimal) is not None for text in some) > len(some)
+
     def column(self) -> Column:
         """Return the column that has come of it."""
-        labels = labels_of_texts(self.labels) if self.is_label else None
         if self.text:
             kept = np.array([] if self.texts is None else self.texts, dtype=object)
-            return Column(self.name, kept, self.text, self.gap, labels)
-        return Column(self.name, np.concatenate(self.numbers), "", self.gap, labels)
+            return Column(self.name, kept, self.text)
+        return Column(self.name, np.concatenate(self.numbers))
 
-    def _one_by_one(
-        self, cells: Sequence[str], places: list[tuple[int, int]]
-    ) -> npt.NDArray[np.float64]:
+    def _one_by_one(self, cells: Sequence[str], n_before: int) -> npt.NDArray[np.float64]:
         numbers = np.full(len(cells), np.nan)
         for i, cell in enumerate(cells):
             if cell.strip().lower() in MISSING:
                 continue
             number = as_number(cell, self.decimal)
             if number is None:
-                self.text = f"{cell[:30]!r} in row {places[i][0]}"
+                self.text = f"{cell[:30]!r} in row {n_before + i + 1}"
                 return np.empty(0)
             numbers[i] = number
         return numbers
-
-
-def _gap(cell: str, row: int, line: int) -> str:
-    what = "no value" if cell.strip().lower() in MISSING else f"the value {cell.strip()!r}"
-    return f"{what} in row {row} (line {line})"

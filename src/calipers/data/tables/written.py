@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -31,10 +32,10 @@ def write(
     X: npt.NDArray[Any],
     names: list[str],
     *,
+    carried: Mapping[str, npt.NDArray[Any]] | None = None,
     y: npt.NDArray[Any] | None = None,
-    label: str = "label",
 ) -> None:
-    """Write rows, and their labels in a column in front; an NPY holds the rows only."""
+    """Write rows, with other columns in front; an NPY holds the rows only, an NPZ also ``y``."""
     suffix = path.suffix.lower()
     with atomic_write(path) as stream:
         if suffix == ".npy":
@@ -45,33 +46,35 @@ def write(
         elif suffix == ".parquet":
             import pyarrow as pa
 
-            columns = {} if y is None else {label: pa.array(y.tolist())}
+            columns = {name: pa.array(cells.tolist()) for name, cells in (carried or {}).items()}
             columns |= {name: pa.array(X[:, i]) for i, name in enumerate(names)}
             parquet().write_table(pa.table(columns), stream)
         else:
-            separator = "," if suffix == ".csv" else "\t"
-            write_text(stream, X, names, separator, y, label)
+            write_text(stream, X, names, carried=carried, tabs=suffix == ".tsv")
 
 
 def write_text(
     stream: IO[bytes],
     X: npt.NDArray[Any],
     names: list[str],
-    separator: str,
-    y: npt.NDArray[Any] | None,
-    label: str,
+    *,
+    carried: Mapping[str, npt.NDArray[Any]] | None = None,
+    tabs: bool = False,
 ) -> None:
-    """Write rows as text, and their labels in a column in front."""
+    """Write rows as text, with other columns in front."""
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
-    writer = csv.writer(text, delimiter=separator, lineterminator="\n")
-    head = names if y is None else [label, *names]
-    writer.writerow(map(_harmless, head))
+    writer = csv.writer(text, delimiter="\t" if tabs else ",", lineterminator="\n")
+    others = carried or {}
+    writer.writerow(map(_harmless, [*others, *names]))
     for start in range(0, len(X), _BLOCK):
-        rows = X[start : start + _BLOCK].tolist()
-        if y is not None:
-            labels = map(_harmless, y[start : start + _BLOCK].tolist())
-            rows = [[name, *row] for name, row in zip(labels, rows, strict=True)]
-        writer.writerows(rows)
+        block = slice(start, start + _BLOCK)
+        cells = [map(_harmless, column[block].tolist()) for column in others.values()]
+        rows = X[block].tolist()
+        writer.writerows(
+            [[*front, *row] for front, row in zip(zip(*cells, strict=True), rows, strict=True)]
+            if others
+            else rows
+        )
     text.flush()
     text.detach()
 

@@ -1,0 +1,64 @@
+"""What a user, or a metric, says about a file before it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from calipers.data.tables.names import position_of
+
+Role = Literal["feature", "label", "carried"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is said about a file; None leaves the decision to the reader.
+
+    Attributes
+    ----------
+    label : str or None
+        The column of labels, by name or position; or a file of labels.
+    carried : tuple of str
+        Columns, by name or position, whose texts are wanted as they are.
+    all_as_texts : bool
+        Whether the texts of all columns are wanted as they are.
+    names : collection of str or None
+        Names of the columns that a metric was learned from; all others are carried.
+    header : bool or None
+        Whether the first row names the columns.
+    encoding : str or None
+        How characters are coded.
+    decimal : str or None
+        The decimal sign.
+    """
+
+    label: str | None = None
+    carried: tuple[str, ...] = ()
+    all_as_texts: bool = False
+    names: Collection[str] | None = None
+    header: bool | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+
+    def has_names_in(self, cells: Sequence[str]) -> bool:
+        """Whether a row has all names that the metric asks for, and there are some."""
+        return bool(self.names) and {*(self.names or ())} <= {cell.strip() for cell in cells}
+
+    def roles(self, columns: Sequence[str]) -> list[Role]:
+        """Say of each column what it is read for."""
+        by_name = self.has_names_in(columns)
+        roles: list[Role] = [
+            "carried"
+            if self.all_as_texts or (by_name and name not in (self.names or ()))
+            else "feature"
+            for name in columns
+        ]
+        others: dict[str, Role] = dict.fromkeys(self.carried, "carried")
+        if self.label is not None:
+            others[self.label] = "label"
+        for asked, role in others.items():
+            at = position_of(asked, columns)
+            if at is not None and not (by_name and roles[at] == "feature"):
+                roles[at] = role
+        return roles

@@ -1,0 +1,50 @@
+"""Columns by name or position."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from calipers.io import FileError
+
+
+def names_of(source: object, head: Sequence[str], *, named: bool) -> list[str]:
+    """Return the names of columns: those of the first row, or "column 1", "column 2" ...
+
+    Raises
+    ------
+    FileError
+        Two columns have the same name.
+    """
+    names = [(cell.strip() if named else "") or f"column {i + 1}" for i, cell in enumerate(head)]
+    name, times = Counter(names).most_common(1)[0]
+    if times > 1:
+        raise FileError(f"{source} has {times} columns named {name!r}: give each its own name.")
+    return names
+
+
+def position_of(asked: str, names: Sequence[str]) -> int | None:
+    """Return the index of the column of that name or position, or None.
+
+    Capitals make no difference where only one name fits. Where names are whole numbers a whole
+    number is a name; only -1, -2 ... count from the end.
+
+    Examples
+    --------
+    >>> [position_of(asked, ["a", "b", "c"]) for asked in ("b", "B", "1", "-1", "0", "d")]
+    [1, 1, 0, 2, None, None]
+    >>> [position_of(asked, ["0", "1", "2"]) for asked in ("1", "3", "-1")]
+    [1, None, 2]
+    """
+    if asked and asked in names:
+        return names.index(asked)
+    same = [i for i, name in enumerate(names) if name.casefold() == asked.strip().casefold()]
+    if len(same) == 1 and asked.strip():
+        return same[0]
+    if not re.fullmatch("-?[1-9][0-9]{0,8}", asked):
+        return None
+    position = int(asked)
+    if abs(position) > len(names) or (position > 0 and any(map(str.isdecimal, names))):
+        return None
+    return position - 1 if position > 0 else len(names) + position

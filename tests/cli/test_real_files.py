@@ -1,0 +1,61 @@
+"""Commands on files as people have them."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from commands import X, refused, run
+
+SCALED = ("--learner", "scaled", "-o", "m", "--quiet")
+
+
+@pytest.fixture
+def customers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A table with IDs that have zeros in front, a text of each row, and a row without a label."""
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        [f"{i:04d}", row[0], f"remark {i}", row[1], "ab"[i % 2]] for i, row in enumerate(X.tolist())
+    ]
+    rows[7][-1] = ""
+    with Path("a.csv").open("w", newline="") as stream:
+        csv.writer(stream).writerows([["id", "u", "remark", "v", "kind"], *rows])
+    return tmp_path
+
+
+@pytest.mark.usefixtures("customers")
+def test_ids_labels_and_texts_are_carried_to_the_output(capsys: pytest.CaptureFixture[str]) -> None:
+    run("fit", "a.csv", "--label", "Kind", *SCALED)
+    told = capsys.readouterr().err
+    assert "1 row without a label (the first is row 8)" in told
+    run("transform", "m", "a.csv", "-o", "b.csv", "--quiet")
+    with Path("b.csv").open(newline="") as stream:
+        head, *rows = csv.reader(stream)
+    assert head == ["id", "remark", "kind", "scaled0", "scaled1"]
+    assert [row[:3] for row in rows[6:8]] == [["0006", "remark 6", "a"], ["0007", "remark 7", ""]]
+    assert len(rows) == len(X)
+    run("transform", "m", "a.csv", "--ignore", "kind", "-o", "c.csv", "--quiet")
+    assert Path("c.csv").read_text() == Path("b.csv").read_text()
+
+
+@pytest.mark.usefixtures("customers")
+def test_measured_numbers_are_no_classes(capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(0)
+    np.savetxt("a.csv", rng.normal(size=(30, 2)), delimiter=",", header="a,price", comments="")
+    for command in ("fit", "evaluate"):
+        told = refused(capsys, command, "a.csv", "--label", "price")
+        assert "the labels are 30 different numbers in 30 rows, which is regression" in told
+        assert "calipers.MLKR" in told
+
+
+@pytest.mark.usefixtures("customers")
+def test_small_classes_are_evaluated(capsys: pytest.CaptureFixture[str]) -> None:
+    labels = ["a", "b"] * 10 + ["rare", "rare", "single"]
+    rows = [f"{i},{i * i % 7},{label}" for i, label in enumerate(labels)]
+    Path("a.csv").write_text("\n".join(["u,v,y", *rows]))
+    run("evaluate", "a.csv", "--label", "y", "--learner", "scaled", "--no-drop-ids")
+    told = capsys.readouterr().err
+    assert "fewer samples than the 5 folds are not in every fold: rare, single." in told

@@ -1,0 +1,134 @@
+"""Tables as programs of other countries, spreadsheets and models export them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calipers import FileError
+from calipers.data.tables import Asked, read
+from table_rows import samples_of
+
+GERMAN = (
+    "Kunde;Datum;Größe;Preis;Gruppe\r\n"
+    "K-1;24.08.2023;1,5;1.174,47 €;Süd\r\n"
+    "K-2;15.01.2023;2,25;23,70 €;Nord\r\n"
+    "K-3;01.02.2023;3;-1.000,00 €;Süd\r\n"
+    "K-4;02.02.2023;4,5;99,00 €;Nord\r\n"
+)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
+def test_a_german_export(encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(GERMAN.encode(encoding))
+    data = samples_of(path, label="gruppe")
+    assert data.names == ["Datum", "Größe", "Preis"]
+    assert data.X[:, 1:].tolist() == [[1.5, 1174.47], [2.25, 23.7], [3, -1000], [4.5, 99]]
+    assert data.y.tolist() == ["Süd", "Nord", "Süd", "Nord"]
+    assert list(data.left_out) == ["Kunde"]
+    assert ("so it is read as cp1252" in read(path).remark) == (encoding == "cp1252")
+
+
+@pytest.mark.parametrize(
+    ("text", "X"),
+    [
+        ('y,amount,when\na,"₹ 20,77,037",14-Mar-2023\nb,₹ 900,15-Mar-2023\n', [2077037, 900]),
+        ('y,amount,when\na,"$1,200.50",3/14/23 4:05 PM\nb,($7),3/15/23 4:05 PM\n', [1200.5, -7]),
+        ("y;amount;when\na;1 065,5 €;14/03/2023\nb;7,5 €;15/03/2023\n", [1065.5, 7.5]),
+        ("sep=|\ny|amount|when\na|1.065,5-|14.03.23\nb|7,5|15.03.23\n", [-1065.5, 7.5]),
+    ],
+)
+def test_amounts_and_dates_of_other_countries(text: str, X: list[float], tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(text, encoding="utf-8")
+    data = samples_of(tmp_path / "a.csv", label="y")
+    assert data.names == ["amount", "when"]
+    assert data.X[:, 0].tolist() == X
+    assert np.diff(data.X[:, 1]).tolist() == [1.0]
+    assert int(data.X[0, 1]) == 19430
+
+
+def test_a_title_above_and_a_total_below(tmp_path: Path) -> None:
+    text = "Sales, 2023\nAs of May\n\nid;kind;size\n7;a;1,5\n8;b;2,5\nTotal;;4,0\n"
+    (tmp_path / "a.csv").write_text(text)
+    table = read(tmp_path / "a.csv", Asked(label="kind"))
+    assert table.remark.startswith("The first 2 rows are read as a title above the table in ")
+    chosen = table.choose(label="kind", ignore=["id"])
+    assert chosen.y is not None
+    assert chosen.y.tolist() == ["a", "b"]
+    assert chosen.has_label is not None
+    assert chosen.has_label.tolist() == [True, True, False]
+    assert chosen.labelled()["size"].tolist() == [1.5, 2.5]
+
+
+def test_the_sheet_with_the_label_is_read(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl", reason="needs calipers[tables]")
+    book = openpyxl.Workbook()
+    book.active.append(["Confidential"])
+    sheet = book.create_sheet("Data")
+    for row in (["Report"], [], ["kind", "", "size"], ["a", None, 1], ["b", None, "2,5"]):
+        sheet.append(row)
+    book.save(tmp_path / "a.xlsx")
+    assert "The sheet 'Data' of " in read(tmp_path / "a.xlsx", Asked(label="kind")).remark
+    for label in ("kind", "1"):
+        data = samples_of(tmp_path / "a.xlsx", label=label)
+        assert data.X.tolist() == [[1.0], [2.5]]
+        assert data.y.tolist() == ["a", "b"]
+
+
+def test_a_text_among_numbers_is_a_missing_value(tmp_path: Path) -> None:
+    rows = [f"{i}.5,{'ab'[i % 2]}" for i in range(12)] + ["k. A.,a", "k. A.,b"]
+    (tmp_path / "a.csv").write_text("\n".join(["size,y", *rows]))
+    data = samples_of(tmp_path / "a.csv", label="y")
+    assert data.X[-1].tolist() == [6.0]
+    assert "Texts among numbers count as missing: size ('k. A.')." in data.notes
+
+
+def test_vectors_are_features(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).normal(size=(6, 3))
+    rows = [{"id": f"d{i}", "y": "ab"[i % 2], "v": row} for i, row in enumerate(X.tolist())]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    data = samples_of(tmp_path / "a.jsonl", label="y")
+    np.testing.assert_array_equal(data.X, X)
+    assert data.left_out == {"id": "beside vectors"}
+    twice = [row | {"w": [1.0]} for row in rows]
+    (tmp_path / "b.jsonl").write_text("\n".join(map(json.dumps, twice)))
+    with pytest.raises(FileError, match="has vectors in 'v' and 'w': leave one out with --ignore"):
+        samples_of(tmp_path / "b.jsonl", label="y")
+    pa = pytest.importorskip("pyarrow", reason="needs calipers[tables]")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    for kind in (pa.list_(pa.float32()), pa.list_(pa.float64(), 3), pa.large_list(pa.float64())):
+        columns = {"y": list("ababab"), "v": pa.array(X.tolist(), kind)}
+        parquet.write_table(pa.table(columns), tmp_path / "a.parquet")
+        np.testing.assert_allclose(samples_of(tmp_path / "a.parquet", label="y").X, X, rtol=1e-6)
+    columns["v"] = pa.array([[1.0], *X.tolist()[1:]])
+    parquet.write_table(pa.table(columns), tmp_path / "a.parquet")
+    with pytest.raises(FileError, match="lists of different lengths"):
+        samples_of(tmp_path / "a.parquet", label="y")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("y.txt", "a\nb\na\nb\n"),
+        ("y.csv", "kind\na\nb\na\nb\n"),
+        ("y.tsv", "id\tkind\n1\ta\n2\tb\n3\ta\n4\tb\n"),
+    ],
+)
+def test_an_array_and_a_text_of_labels(name: str, text: str, tmp_path: Path) -> None:
+    np.save(tmp_path / "X.npy", np.arange(8.0).reshape(4, 2))
+    (tmp_path / name).write_text(text)
+    data = samples_of(tmp_path / "X.npy", label=str(tmp_path / name))
+    assert data.y.tolist() == ["a", "b", "a", "b"]
+
+
+def test_missing_values_of_arrays_are_filled(tmp_path: Path) -> None:
+    X = np.array([[1.0, 2.0], [3.0, np.nan], [5.0, 6.0]])
+    np.savez(tmp_path / "a.npz", embeddings=X, labels=np.array(["a", "b", "a"]))
+    data = samples_of(tmp_path / "a.npz")
+    assert data.X.tolist() == [[1, 2], [3, 4], [5, 6]]
+    assert data.y.tolist() == ["a", "b", "a"]
+    assert data.notes == ["Filled missing values with the mean of the column: column 2 (1)."]
