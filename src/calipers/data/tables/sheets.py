@@ -27,7 +27,6 @@ MOST_SHEET_ROWS = 1 << 20
 _CELL_BYTES = 8  # at least, of a cell in memory
 
 
-
 def read_xlsx(path: Path, asked: Asked) -> Table:
     """Read a sheet of a workbook, by openpyxl; formulas count with their last values.
 
