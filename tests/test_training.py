@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 
+from calipers import TripletSGD
 from calipers.data.samples import MemorySamples
 from calipers.solvers.sgd import Point, State
 from calipers.training import History, Passes, Round, n_steps, portion_size, train
@@ -139,3 +141,30 @@ def test_portions_are_about_a_hundred_and_hold_whole_batches() -> None:
         assert size <= max(batch, 70_000)
         if size > batch and n < 10**7:
             assert 60 <= n / size <= 140
+
+
+class Failing:
+    """A callback that fails at the first step."""
+
+    ended = False
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        """Prepare nothing."""
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        self.ended = True
+
+    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
+        """Wait."""
+
+    def on_fit_task_end(self, estimator: Any, context: Any) -> None:
+        raise OSError("no room")
+
+
+def test_callbacks_of_a_fit_that_fails_are_ended() -> None:
+    callback = Failing()
+    metric = TripletSGD(n_triplets=200, random_state=0).set_callbacks(callback)
+    with pytest.raises(OSError, match="no room"):
+        metric.fit(*load_iris(return_X_y=True))
+    assert callback.ended  # else the thread of scikit-learn's ProgressBar would wait for ever
+    assert not hasattr(metric, "_callback_fit_ctx")

@@ -21,6 +21,8 @@ from calipers import (
 from calipers.version import __version__
 
 if TYPE_CHECKING:
+    from calipers import evaluation as evaluation
+    from calipers import plot as plot
     from calipers import recipes as recipes
     from calipers.data.encoding import TableEncoder as TableEncoder
     from calipers.estimators import GMML as GMML
@@ -88,6 +90,8 @@ _HOME_OF = {
     "show_versions": "calipers.versions",
 }
 
+_PUBLIC_MODULES = ("evaluation", "plot", "recipes")
+
 __all__ = [
     "GMML",
     "ITML",
@@ -118,7 +122,9 @@ __all__ = [
     "TripletSGD",
     "WithinClass",
     "__version__",
+    "evaluation",
     "load",
+    "plot",
     "recipes",
     "retrieval_report",
     "show_versions",
@@ -127,8 +133,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Load a public name from its home module on first use."""
-    if name == "recipes":
-        return import_module("calipers.recipes")
+    if name in _PUBLIC_MODULES:
+        return import_module(f"calipers.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'calipers' has no attribute {name!r}")
     return getattr(import_module(_HOME_OF[name]), name)

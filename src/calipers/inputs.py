@@ -52,6 +52,10 @@ class Given(NamedTuple):
         return next((each for each in (self.triplets, self.pairs) if each is not None), self.y)
 
 
+_OF_CALLBACKS = ("_callback_fit_ctx", "_skl_callbacks_to_teardown")
+"""By these `sklearn.callback.with_callbacks` ends callbacks, also of a fit that failed."""
+
+
 @contextmanager
 def restored_on_failure(estimator: Any) -> Iterator[None]:
     """Leave an estimator as it was if what happens here fails; one thread at a time."""
@@ -66,8 +70,10 @@ def restored_on_failure(estimator: Any) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        estimator.__dict__.clear()
-        estimator.__dict__.update(before)
+        after = vars(estimator)
+        kept = {name: after[name] for name in _OF_CALLBACKS if name in after}
+        after.clear()
+        after.update(before | kept)
         raise
     finally:
         if holder is mine:

@@ -243,6 +243,11 @@ class CallbackObserver:
             self._step.call_on_fit_task_end(**self._told, reconstruction_attributes=self._learned)
         )
 
+    def tick(self) -> None:
+        """Tell of a step that is over."""
+        self.before_step()
+        self._step.call_on_fit_task_end(**self._told, reconstruction_attributes=self._learned)
+
 
 class InterruptObserver:
     """Ctrl-C ends the fit after the step under way; a second one ends it at once."""

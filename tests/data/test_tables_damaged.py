@@ -216,7 +216,7 @@ def test_a_parquet_file_that_takes_too_long(
         read(tmp_path / "a.pq")
 
 
-def test_lists_of_parquet_that_grow_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lists_of_parquet_that_grow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pa = pytest.importorskip("pyarrow", reason="needs calipers[tables]")
     parquet = pytest.importorskip("pyarrow.parquet")
     monkeypatch.setattr(packed, "MOST_UNPACKED", 1 << 20)

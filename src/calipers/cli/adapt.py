@@ -133,11 +133,4 @@ def _learn(adapter: Any, given: tuple[Any, ...], ids: dict[str, Any], *, quiet: 
         meter(1.0, console=console(stderr=True), show=not quiet) as bar,
         bar.step("learning a map of queries") as advance,
     ):
-        done = 0.0
-
-        def progress(share: float) -> None:
-            nonlocal done
-            advance.report(share - done)
-            done = share
-
-        adapter.fit(*given, **ids, progress=progress)
+        adapter.set_callbacks(advance).fit(*given, **ids)

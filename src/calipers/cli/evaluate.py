@@ -43,7 +43,7 @@ def add(commands: Commands) -> None:
         "--output",
         type=picture,
         metavar="PICTURE",
-        help="draw the samples of the last fold under each distance",
+        help="draw the held-out samples of a fold under each distance",
     )
     evaluate.add_argument(
         "--html",
@@ -93,11 +93,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _evaluate(verdict: Verdict, options: argparse.Namespace) -> dict[str, Any]:
-    """Score every fold; returns the distances of the last one."""
+    """Score every fold; returns the distances of the one that the picture shows."""
     from calipers.metric import feature_shares
     from calipers.paper.progress import meter
 
-    n_folds, transforms = len(verdict.folds), {}
+    n_folds, distances = len(verdict.folds), []
     with meter(n_folds, console=console(stderr=True), show=not options.quiet) as bar:
         for number, fold in enumerate(verdict.folds, 1):
             with bar.step(f"fold {number} of {n_folds}") as advance:
@@ -111,12 +111,14 @@ def _evaluate(verdict: Verdict, options: argparse.Namespace) -> dict[str, Any]:
                     source=options.data,
                     standardize=options.standardize,
                 )
-                transforms = {
-                    "learned": metric.transform,
-                    "raw": lambda X: X,
-                    "standardised": _standardised(fold),
-                }
-                verdict.add(fold, transforms, options.at)
+                distances.append(
+                    {
+                        "learned": metric.transform,
+                        "raw": lambda X: X,
+                        "standardised": _standardised(fold),
+                    }
+                )
+                verdict.add(fold, distances[-1], options.at)
             verdict.notes |= dict.fromkeys(warned)
             if hasattr(metric, "chosen_"):
                 verdict.chosen.append(metric.chosen_)
@@ -124,7 +126,7 @@ def _evaluate(verdict: Verdict, options: argparse.Namespace) -> dict[str, Any]:
             shares = feature_shares(metric.components_, fold.X_train.std(axis=0))
             names = fold.names or [f"feature {i + 1}" for i in range(len(shares))]
             verdict.shares.append(dict(zip(names, shares.tolist(), strict=True)))
-    return transforms
+    return distances[verdict.typical()]
 
 
 def _standardised(fold: Fold) -> Any:
@@ -239,7 +241,7 @@ def _table(verdict: Verdict, options: argparse.Namespace) -> Table:
 
 
 def _figure(verdict: Verdict, transforms: dict[str, Any]) -> Figure | None:
-    """Draw the last fold: each panel has its distance, and its errors of that fold."""
+    """Draw a typical fold: each panel has its distance, and its errors of that fold."""
     try:
         from calipers.plot import figure_class
         from calipers.plot.maps import legend_of_classes, ring, scatter
@@ -249,7 +251,8 @@ def _figure(verdict: Verdict, transforms: dict[str, Any]) -> Figure | None:
         return None
     from calipers.plot import principal_plane
 
-    fold, held = verdict.folds[-1], verdict.held[-1]
+    number = verdict.typical()
+    fold, held = verdict.folds[number], verdict.held[number]
     order = ("raw", "standardised", "learned")
     for panel, name in zip(figure.subplots(1, 3), order, strict=True):
         plane = principal_plane(transforms[name](fold.X_test))
@@ -260,8 +263,8 @@ def _figure(verdict: Verdict, transforms: dict[str, Any]) -> Figure | None:
         panel.set_title(title, loc="left", fontsize=12, fontweight="bold")
     legend_of_classes(panel)
     figure.suptitle(
-        f"The {len(fold.y_test):,} samples of the last fold, which the metric has not seen, by two "
-        f"principal components; rings are errors of {verdict.n_neighbors}-NN in all dimensions",
+        f"The {len(fold.y_test):,} samples of fold {number + 1}, which the metric has not seen, by "
+        f"two principal components; rings are errors of {verdict.n_neighbors}-NN in all dimensions",
         fontsize=10,
     )
     return figure

@@ -101,6 +101,16 @@ class Verdict:
         """Return the share of misclassified samples, in per cent."""
         return 100 * float(self.wrong(distance).mean())
 
+    def typical(self) -> int:
+        """Return the fold whose errors are nearest to those of all folds together."""
+
+        def how_far(number: int) -> float:
+            fold, held = self.folds[number], self.held[number]
+            errors = {name: 100 * (held[name].predicted != fold.y_test).mean() for name in held}
+            return sum(abs(float(error) - self.error(name)) for name, error in errors.items())
+
+        return min(range(len(self.held)), key=how_far)
+
     def score(self, distance: str, name: str) -> tuple[float, float]:
         """Return the mean of a retrieval score over the folds and its standard error."""
         from calipers.evaluation.paired import mean_and_error

@@ -46,7 +46,8 @@ def page(verdict: Verdict, data: Labelled, *, source: str, figure: Figure | None
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(source)}: is a learned distance better?</title><style>{css}"
-        "img { max-width: 100%; background: #fff; border-radius: 8px; }"
+        ".picture { margin-top: 16px; }"
+        "img { width: 100%; min-width: 720px; background: #fff; border-radius: 8px; }"
         ".bar { background: var(--accent); height: .8em; display: inline-block; }"
         "td, th { white-space: nowrap; } td.text { min-width: 8ch; }</style></head><body>"
         f'<header><p class="over">{escape(source)}</p><h1>{escape(first)}</h1>'
@@ -73,7 +74,10 @@ def _image(figure: Figure | None) -> str:
     figure.savefig(picture, format="png")
     data = base64.b64encode(picture.getvalue()).decode()
     alt = "Held-out samples under each distance; errors are ringed"
-    return f'<p style="max-width:none"><img alt="{alt}" src="data:image/png;base64,{data}"></p>'
+    return (
+        f'<div class="scroll picture" tabindex="0"><img alt="{alt}" '
+        f'src="data:image/png;base64,{data}"></div>'
+    )
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

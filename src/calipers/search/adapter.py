@@ -11,9 +11,11 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
+from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from calipers.fitting import telling
 from calipers.inputs import restored_on_failure
 from calipers.search.crossvalidation import DECIDES, Problem, cross_validate
 from calipers.search.holdouts import HOLD_OUTS, check_can_be_held_out, hold_out
@@ -23,6 +25,7 @@ from calipers.search.query_map import QueryMap
 from calipers.search.relevance import read_negatives, read_relevance
 from calipers.search.report import Comparison, RetrievalReport, retrieval_report
 from calipers.search.vectors import check_width, given_vectors, mapped_lazily, unit_images
+from calipers.training import CallbackObserver
 from calipers.validation import check_components, check_name
 
 SIDES = ("query", "both")
@@ -30,7 +33,7 @@ MOST_SCORED = 2000
 """Held-out queries that are scored; more are drawn from at random."""
 
 
-class QueryAdapter(BaseEstimator):  # type: ignore[misc]
+class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     """Learn a map of queries from the documents that answered them; the index stays as it is.
 
     Ridge regression moves queries toward their documents, and a softmax over documents goes on from
@@ -104,6 +107,7 @@ class QueryAdapter(BaseEstimator):  # type: ignore[misc]
         self.n_folds = n_folds
         self.random_state = random_state
 
+    @telling
     def fit(
         self,
         queries: npt.ArrayLike,
@@ -114,7 +118,6 @@ class QueryAdapter(BaseEstimator):  # type: ignore[misc]
         query_ids: Any = None,
         document_ids: Any = None,
         negatives: Any = None,
-        progress: Callable[[float], None] | None = None,
     ) -> Self:
         """Learn from pairs of query and relevant document.
 
@@ -132,8 +135,6 @@ class QueryAdapter(BaseEstimator):  # type: ignore[misc]
             Id of each query and of each document, if pairs hold ids.
         negatives : array-like or table of shape (n, 2), optional
             (query, document) that do not belong together, beside the hard ones that are found.
-        progress : callable, optional
-            Is called with the share that is done.
 
         Returns
         -------
@@ -153,11 +154,13 @@ class QueryAdapter(BaseEstimator):  # type: ignore[misc]
             ) as (problem, ids):
                 check_can_be_held_out(problem.examples.pairs, self.n_folds)
                 check_components(type(self).__name__, self.n_components, problem.documents.shape[1])
-                self._fit(problem, ids, progress or (lambda share: None))
+                n_steps = 2 * self.n_folds + 1
+                with CallbackObserver(self, queries, None, n_steps, dict) as told:
+                    self._fit(problem, ids, told.tick)
         return self
 
-    def _fit(self, problem: Problem, ids: list[Any], progress: Callable[[float], None]) -> None:
-        report, pull = self._validated(problem, ids, progress)
+    def _fit(self, problem: Problem, ids: list[Any], advance: Callable[[], None]) -> None:
+        report, pull = self._validated(problem, ids, advance)
         everything = np.ones(len(problem.examples.pairs), dtype=np.bool_)
         learned = problem.start
         if report.helps:
@@ -168,10 +171,10 @@ class QueryAdapter(BaseEstimator):  # type: ignore[misc]
         self.n_features_in_ = problem.documents.shape[1]
         maps = problem.maps(learned)
         self.map_ = QueryMap(maps.query, maps.document, facts=self._facts())
-        progress(1.0)
+        advance()
 
     def _validated(
-        self, problem: Problem, ids: list[Any], progress: Callable[[float], None]
+        self, problem: Problem, ids: list[Any], advance: Callable[[], None]
     ) -> tuple[RetrievalReport, float]:
         """Compare pulls on the hold-out that decides, then score the best on the other."""
         rng, pairs = self._rng(), problem.examples.pairs
@@ -179,13 +182,7 @@ class QueryAdapter(BaseEstimator):  # type: ignore[misc]
         drawn = rng.permutation(n_queries)[:MOST_SCORED]
         base = problem.base(np.sort(drawn))
         pulls = PULLS if self.pull is None else (self.pull,)
-        done, scored = 0, []
-
-        def advance() -> None:
-            nonlocal done
-            done += 1
-            progress(done / (2 * self.n_folds + 1))
-
+        scored = []
         for name in sorted(HOLD_OUTS, key=lambda name: name != self.generalize_to):
             part = hold_out(name, pairs, self.n_folds, rng)
             found = cross_validate(problem, part, pulls, base, advance)

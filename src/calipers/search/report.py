@@ -205,6 +205,9 @@ class RetrievalReport:
         """Write the page of `to_html` into a file."""
         Path(path).write_text(self.to_html(), encoding="utf-8")
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         lines = [self.verdict, *filter(None, [self.consequence])]
         if self.stale:

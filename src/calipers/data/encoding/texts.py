@@ -25,11 +25,11 @@ _DAYS = (
     "%b %d, %Y",
     "%B %d, %Y",
 )
-_TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p")
+_HOURS = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p")
 _ISO_TIMES = ("T%H:%M:%S", "T%H:%M:%S.%f", "T%H:%M:%S%z", "T%H:%M:%S.%f%z")
 
 DATE_FORMATS = (
-    *(day + time for day in _DAYS for time in _TIMES),
+    *(day + time for day in _DAYS for time in _HOURS),
     *(_DAYS[0] + time for time in _ISO_TIMES),
 )
 """Formats of dates, in the order in which they are tried."""
