@@ -8,6 +8,7 @@ from pathlib import Path
 
 from benchmarks import (
     board,
+    collections,
     components,
     embeddings,
     growth,
@@ -41,6 +42,7 @@ COMMANDS = {
     "sizes": sizes,
     "scale": scale,
     "search": search,
+    "collections": collections,
     "peers": peers,
     "study": study,
     "trajectories": trajectories,

@@ -1,9 +1,11 @@
 """Query adapters: nDCG@10 on folds that a fit never sees, random pairs, seconds and memory.
 
-``folds`` fits on three of four folds of the judgements of SciFact and Cranfield (``--data-dir``)
-and scores the fourth: new queries (``generalize_to="queries"``), and connected groups of documents
-(the default). ``random`` counts how often pairs that say nothing are taken. ``seconds`` fits
-made-up embeddings, and times one query. ``memory`` fits a memory map of float16 documents.
+``folds`` fits on three of four folds of the pairs of a collection and scores the fourth: new
+queries (``generalize_to="queries"``), and connected groups of documents (the default). ``random``
+counts how often pairs that say nothing are taken. A collection is an NPZ file with ``queries``,
+``documents``, ``pairs`` and perhaps ``grade``, such as ``python -m benchmarks collections`` makes;
+by default those of SciFact and Cranfield in ``--data-dir``. ``seconds`` fits made-up
+embeddings, and times one query. ``memory`` fits a memory map of float16 documents.
 """
 
 from __future__ import annotations
@@ -19,11 +21,11 @@ import numpy as np
 
 from benchmarks.rows import Column, Report
 from calipers import QueryAdapter, retrieval_report
-from calipers.search.holdouts import hold_out
+from calipers.search.holdouts import HOLD_OUTS, hold_out
 
 TABLES = {
     "folds": [
-        Column("collection", "collection", width=11),
+        Column("collection", "collection", width=18),
         Column("held out", "held_out", width=10),
         Column("seed", "seed", width=5),
         Column("base", "base", ".1f"),
@@ -32,7 +34,7 @@ TABLES = {
         Column("taken", "taken", width=6),
     ],
     "random": [
-        Column("collection", "collection", width=11),
+        Column("collection", "collection", width=18),
         Column("draws", "draws", width=6),
         Column("taken", "taken", width=6),
     ],
@@ -47,13 +49,15 @@ TABLES = {
     ],
 }
 N_FOLDS = 4
+OURS = ("scifact_train.npz", "cranfield.npz")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What may be asked."""
     parser.add_argument("what", choices=("folds", "random", "seconds", "memory"))
     parser.add_argument("--data-dir", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--collections", nargs="+", default=["scifact", "cranfield"])
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="collections (NPZ)")
+    parser.add_argument("--held-out", nargs="+", choices=HOLD_OUTS, default=HOLD_OUTS)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--pairs", type=int, help="default: 10,000; of memory 100,000")
@@ -63,23 +67,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(asked: argparse.Namespace, report: Report) -> None:
     """Measure one thing."""
-    if asked.what == "folds":
-        for name in asked.collections:
-            for held_out in ("queries", "documents"):
-                for seed in range(asked.seeds):
-                    _folds(report, name, collection(name, asked.data_dir), held_out, seed)
-    elif asked.what == "random":
-        for name in asked.collections:
-            log = collection(name, asked.data_dir)
-            taken = sum(_random(log, seed) for seed in range(asked.draws))
-            report.add("random", collection=name, draws=asked.draws, taken=taken)
-    else:
+    if asked.what in ("seconds", "memory"):
         _scale(asked, report)
+        return
+    for file in asked.files or [asked.data_dir / name for name in OURS]:
+        log = collection(file)
+        if asked.what == "random":
+            taken = sum(_random(log, seed) for seed in range(asked.draws))
+            report.add("random", collection=file.stem, draws=asked.draws, taken=taken)
+            continue
+        for held_out in asked.held_out:
+            for seed in range(asked.seeds):
+                _folds(report, file.stem, log, held_out, seed)
 
 
-def collection(name: str, folder: Path) -> tuple[Any, Any, Any]:
+def collection(file: Path) -> tuple[Any, Any, Any]:
     """Return queries with a judgement, documents, and pairs of these."""
-    stored = np.load(folder / {"scifact": "scifact_train.npz"}.get(name, f"{name}.npz"))
+    stored = np.load(file)
     pairs = np.asarray(stored["pairs"], dtype=np.intp)
     if "grade" in stored:
         pairs = pairs[stored["grade"] <= 3]
@@ -161,9 +165,9 @@ def _scale(asked: argparse.Namespace, report: Report) -> None:
 def _one_fit(queries: Any, documents: Any, pairs: Any, pull: float) -> float:
     """Return the seconds of learning with one pull, without hold-outs."""
     how = {"query_ids": None, "document_ids": None, "negatives": None}
-    with QueryAdapter(random_state=0)._problem(queries, documents, pairs, None, **how) as given:
+    with QueryAdapter(random_state=0)._problem(queries, documents, pairs, None, **how) as problem:
         started = perf_counter()
-        list(given[0].learn([pull], np.ones(len(pairs), dtype=np.bool_)))
+        next(problem.learn(problem.loss(np.ones(len(pairs), dtype=np.bool_)), [pull]))
         return perf_counter() - started
 
 

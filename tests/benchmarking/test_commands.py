@@ -41,12 +41,25 @@ def logs(tmp_path: Path) -> Path:
 def test_search_by_folds(logs: Path) -> None:
     rows = run("search", logs, "folds", "--data-dir", str(logs), "--seeds", "1")
     assert [(row["collection"], row["held_out"]) for row in rows] == [
-        (name, part) for name in ("scifact", "cranfield") for part in ("queries", "documents")
+        (name, part) for name in ("scifact_train", "cranfield") for part in ("queries", "documents")
     ]
     for row in rows:
         assert row["taken"] == 4
         assert 20 < row["gain"] <= 100 - row["base"]
         assert 0 < row["error"] < 10
+
+
+def test_search_of_a_collection_of_docstrings(tmp_path: Path) -> None:
+    (logs := tmp_path / "logs").mkdir()
+    words = ["--package", "sklearn", "--queries", "90", "--documents", "150"]
+    (made,) = run("collections", tmp_path, *words, "--folder", str(tmp_path))
+    assert (made["queries"], made["documents"], made["d"]) == (90, 150, 128)
+    file = str(tmp_path / "sklearn-doc.npz")
+    (row,) = run("search", logs, "folds", file, "--seeds", "1", "--held-out", "documents")
+    assert row["collection"] == "sklearn-doc"
+    assert 20 < row["base"] < 95  # words of a docstring's first lines come again
+    with pytest.raises(SystemExit, match="functions at length, fewer than 100: name"):
+        run("collections", tmp_path, "--package", "pytest", "--folder", str(tmp_path))
 
 
 def test_search_by_random_pairs(logs: Path) -> None:

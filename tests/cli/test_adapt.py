@@ -114,6 +114,21 @@ def test_lines_that_are_no_vectors(line: str, told: str, tmp_path: Path) -> None
         read_embeddings(path)
 
 
+def test_weights_may_have_decimal_commas(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = []
+    for weight in ("0.5", "0,5"):
+        arguments = write(tmp_path, "jsonl")
+        clicks = tmp_path / "clicks.csv"
+        rows = clicks.read_text().replace(",", ";").splitlines()
+        rows[1] = rows[1][:-1] + weight
+        clicks.write_text("\n".join(rows))
+        run("adapt", *arguments)
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1]
+
+
 def test_pairs_may_have_semicolons(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = write(tmp_path, "jsonl")
     clicks = tmp_path / "clicks.csv"

@@ -16,7 +16,7 @@ from sklearn.base import clone
 import calipers
 from calipers import QueryAdapter
 from calipers.paper.progress import FitAdvance
-from calipers.search import handover
+from calipers.search import crossvalidation, handover
 from search_log import turned, unrelated
 
 LOG = turned()
@@ -158,6 +158,17 @@ def test_both_sides_and_fewer_dimensions() -> None:
     )
 
 
+def test_queries_without_a_pair_are_left_out_and_the_report_says_so() -> None:
+    more = np.vstack([LOG.queries, np.ones((7, 12), dtype=np.float32)])
+    found, plain = adapter().fit(more, LOG.documents, LOG.pairs), adapter().fit(*LOG)
+    assert found.map_ == plain.map_
+    said = "Queries without a pair were left out: 7; add pairs if these should count."
+    assert found.report_.remarks == (said,)
+    assert said in str(found.report_)
+    assert said in found.report_.to_html()
+    assert plain.report_.remarks == ()
+
+
 def test_partial_fit_goes_on_with_loss_and_pull() -> None:
     first = [each[:120] if i == 2 else each for i, each in enumerate(LOG)]
     found = adapter().fit(*first)
@@ -169,6 +180,34 @@ def test_partial_fit_goes_on_with_loss_and_pull() -> None:
     assert found.n_pairs_seen_ == 200
     last, goal = found.map_.query_components, whole.map_.query_components
     assert np.linalg.norm(last - goal) < np.linalg.norm(before - goal)
+
+
+@pytest.mark.parametrize("how", [{"n_components": 5}, {"side": "both"}])
+def test_partial_fit_goes_on_where_documents_are_mapped(how: dict[str, Any]) -> None:
+    found = adapter(**how).fit(LOG.queries, LOG.documents, LOG.pairs[:120])
+    before, temperature = found.map_, found.temperature_
+    found.partial_fit(LOG.queries, LOG.documents, LOG.pairs[120:])
+    assert not np.array_equal(found.map_.query_components, before.query_components)
+    documents = found.transform_documents(LOG.documents)
+    assert np.array_equal(documents, before.transform_documents(LOG.documents))
+    assert found.temperature_ == temperature
+
+
+def test_folds_of_many_pairs_learn_from_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = adapter().fit(*LOG)
+    monkeypatch.setattr(crossvalidation, "MOST_LEARNED", 40)
+    monkeypatch.setattr("calipers.search.adapter.MOST_LEARNED", 40)
+    found = adapter(pull=whole.pull_).fit(*LOG)
+    said = "Each fold learned from at most 40 of the 200 pairs, the map from all of them."
+    assert found.report_.remarks == (said,)
+    assert found.report_.comparisons["documents"].gain < whole.report_.comparisons["documents"].gain
+    assert np.array_equal(found.map_.query_components, whole.map_.query_components)
+
+
+def test_what_was_chosen_can_be_passed_back() -> None:
+    found = adapter().fit(*LOG)
+    again = adapter(pull=found.pull_, temperature=found.temperature_).fit(*LOG)
+    assert np.array_equal(found.map_.query_components, again.map_.query_components)
 
 
 def test_progress_rises_to_one() -> None:

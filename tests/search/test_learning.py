@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from calipers.search import learning
-from calipers.search.learning import RIDGE, Examples, SoftmaxLoss, minimize, ridge
+from calipers.search.learning import STRENGTH, Examples, SoftmaxLoss, gaussian, minimize
 from calipers.search.vectors import unit
 
 
@@ -70,19 +70,54 @@ def test_the_default_temperature_is_a_third_of_the_likeliest() -> None:
     assert best <= min(by_formula(given, np.eye(4)[None], likeliest * f) for f in (0.9, 1.1))
 
 
-def test_ridge_is_the_minimum_of_its_objective() -> None:
-    given, start = examples(), np.eye(4)[None] + 0.1
-    every = np.ones(len(given.pairs), dtype=bool)
+def by_gaussian_formula(given: Examples, start: np.ndarray) -> np.ndarray:
+    """One pair at a time: ridge regression, then the inverse of what it leaves."""
+    moments = np.zeros((4, 4)), np.zeros((4, 4)), np.zeros((4, 4))
+    for (q, d), weight in zip(given.pairs, given.weights / given.weights.sum(), strict=True):
+        query, document = given.queries[q].astype(float), given.documents[d].astype(float)
+        moments[0][:] += weight * np.outer(query, query)
+        moments[1][:] += weight * np.outer(document, query)
+    pull = STRENGTH / 4 * np.eye(4)
+    A = (moments[1] + pull @ start) @ np.linalg.inv(moments[0] + pull)
+    for (q, d), weight in zip(given.pairs, given.weights / given.weights.sum(), strict=True):
+        left = given.documents[d] - A @ given.queries[q]
+        moments[2][:] += weight * np.outer(left, left)
+    R = moments[2] + STRENGTH * np.trace(moments[2]) / 4 * np.eye(4)
+    A0 = np.linalg.inv(R) @ A
+    return np.asarray(A0 * 2 / np.linalg.norm(A0))
 
-    def objective(A: np.ndarray) -> float:
-        away = given.queries[given.pairs[:, 0]] @ A.T - given.documents[given.pairs[:, 1]]
-        mean = np.average((away**2).sum(axis=1), weights=given.weights)
-        return float(mean + RIDGE / 4 * ((A - start[0]) ** 2).sum())
 
-    learned = ridge(given, every, start)
+@pytest.mark.parametrize("at_once", [1000, 5])
+def test_the_gaussian_map_is_that_of_its_formula(
+    at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learning, "_PAIRS_IN_MEMORY", at_once)
+    given, start = examples(), np.tile(np.eye(4) + 0.1, (2, 1, 1))
+    learned = gaussian(given, np.arange(len(given.pairs)), start)
+    assert np.allclose(learned[0], by_gaussian_formula(given, start[0]), atol=1e-6)
+    assert np.array_equal(learned[1], start[1])
+
+
+def test_the_gaussian_map_turns_down_what_differs_within_pairs() -> None:
     rng = np.random.default_rng(0)
-    others = [learned[0] + 0.01 * rng.normal(size=(4, 4)) for _ in range(20)]
-    assert objective(learned[0]) < min(objective(other) for other in others)
+    queries = unit(rng.normal(size=(400, 4)), "queries")
+    noise = rng.normal(size=(400, 4)) * [1.0, 0.0, 0.0, 0.0]
+    given = replace(
+        examples(),
+        queries=queries,
+        documents=unit(queries + noise, "documents"),
+        pairs=np.column_stack([np.arange(400)] * 2),
+        weights=np.ones(400),
+    )
+    (learned,) = gaussian(given, np.arange(400), np.eye(4)[None])
+    assert learned[0, 0] < 0.8 * learned.diagonal()[1:].min()
+
+
+def test_documents_that_are_their_queries_leave_nothing_to_learn() -> None:
+    given = replace(examples(), documents=examples().queries)
+    given = replace(given, pairs=np.column_stack([np.arange(9)] * 2), weights=np.ones(9))
+    learned = gaussian(given, np.arange(9), np.eye(4)[None])
+    assert np.allclose(learned, np.eye(4), atol=1e-6)
 
 
 def test_a_stronger_pull_stays_nearer() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from calipers import FileError, QueryMap
 from metric_files import message, parts, sealed, small_file
@@ -67,6 +68,7 @@ def test_a_file_and_a_pickle_give_the_same_map(
         QueryMap.load(tmp_path / "map"),
         pickle.loads(pickle.dumps(saved)),
         deepcopy(saved),
+        clone(saved),
     ):
         assert again == saved
         assert again.facts == facts

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from calipers.data.tables.arrays import load_npy
 from calipers.data.tables.columnar import explained, parquet_facts, read_measured
+from calipers.data.tables.numbers import as_number, decimal_sign
 from calipers.data.tables.read import check_is_file
 from calipers.data.tables.sheets import json_objects
 from calipers.data.tables.text import separator_of
@@ -67,15 +68,17 @@ def read_pairs(path: Path) -> tuple[Any, npt.NDArray[np.float64] | None]:
 
 
 def _numbers(path: Path, weights: list[Any]) -> npt.NDArray[np.float64]:
-    numbers = np.empty(len(weights))
-    for row, weight in enumerate(weights):
-        try:
-            numbers[row] = float(weight)
-        except (ValueError, TypeError):
-            raise FileError(
-                f"{path} has weights that are no numbers: {weight!r} in row {row + 1}."
-            ) from None
-    return numbers
+    """Return weights as numbers; texts are read as in tables, with a decimal point or comma."""
+    texts = ["" if weight is None else str(weight) for weight in weights]
+    sign = decimal_sign(texts)
+    numbers = [as_number(text, sign) for text in texts]
+    if None in numbers:
+        row = numbers.index(None)
+        raise FileError(
+            f"{path} has weights that are no numbers: {weights[row]!r} in row {row + 1}; correct "
+            "it, or leave the column out."
+        )
+    return np.array(numbers, dtype=np.float64)
 
 
 def _columns(path: Path) -> dict[str, list[Any]]:

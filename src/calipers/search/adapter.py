@@ -17,13 +17,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from calipers.fitting import telling
 from calipers.inputs import restored_on_failure
-from calipers.search.crossvalidation import DECIDES, Problem, cross_validate
+from calipers.search.crossvalidation import DECIDES, MOST_LEARNED, Problem, cross_validate
 from calipers.search.holdouts import HOLD_OUTS, check_can_be_held_out, hold_out
 from calipers.search.learning import PULLS, SoftmaxLoss, minimize
 from calipers.search.mining import mined
 from calipers.search.query_map import QueryMap
 from calipers.search.relevance import read_negatives, read_relevance
-from calipers.search.report import Comparison, RetrievalReport, retrieval_report
+from calipers.search.report import (
+    Comparison,
+    RetrievalReport,
+    remarks_on_left_out,
+    retrieval_report,
+)
 from calipers.search.vectors import check_width, given_vectors, mapped_lazily, unit_images
 from calipers.training import CallbackObserver
 from calipers.validation import check_components, check_name
@@ -36,10 +41,11 @@ MOST_SCORED = 2000
 class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     """Learn a map of queries from the documents that answered them; the index stays as it is.
 
-    Ridge regression moves queries toward their documents, and a softmax over documents goes on from
-    there, as far as held-out queries say (``calipers.search.learning``). The map is taken only
-    if the one-sided 95 % lower bound of its gain in nDCG@10 on held-out queries is above 0; else
-    it is the identity and `helps_` is False.
+    A Gaussian model of queries and their documents gives a map in closed form, and a softmax over
+    documents goes on from there, as far as held-out queries say (``calipers.search.learning``).
+    The map is taken only if the one-sided 95 % lower bound of its gain in nDCG@10 on held-out
+    queries is above 0; else it is the identity and `helps_` is False. Queries without a pair are
+    left out.
 
     Parameters
     ----------
@@ -51,8 +57,8 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         Which hold-out chooses and decides: queries about documents without clicks, or new queries
         about known documents. Both are reported.
     pull : float, optional
-        Strength of the pull toward the map of ridge regression, which itself is pulled toward the
-        identity; by default the one of four with the largest lower bound of the gain.
+        Strength of the pull toward the map of the Gaussian model, which itself is pulled toward the
+        identity; by default the one of five with the largest lower bound of the gain.
     temperature : float, optional
         Of the softmax; by default a third of the one under which the cosines as they are predict
         the pairs best.
@@ -69,8 +75,8 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         Whether the map is more than the identity.
     report_ : RetrievalReport
         Both hold-outs before and after.
-    pull_ : float
-        The pull that was chosen.
+    pull_, temperature_ : float
+        What was chosen.
     n_pairs_seen_ : int
         Pairs learned from so far.
     n_features_in_ : int
@@ -151,22 +157,20 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
                 query_ids=query_ids,
                 document_ids=document_ids,
                 negatives=negatives,
-            ) as (problem, ids):
+            ) as problem:
                 check_can_be_held_out(problem.examples.pairs, self.n_folds)
                 check_components(type(self).__name__, self.n_components, problem.documents.shape[1])
                 n_steps = 2 * self.n_folds + 1
                 with CallbackObserver(self, queries, None, n_steps, dict) as told:
-                    self._fit(problem, ids, told.tick)
+                    self._fit(problem, told.tick)
         return self
 
-    def _fit(self, problem: Problem, ids: list[Any], advance: Callable[[], None]) -> None:
-        report, pull = self._validated(problem, ids, advance)
-        everything = np.ones(len(problem.examples.pairs), dtype=np.bool_)
-        learned = problem.start
-        if report.helps:
-            (learned,) = problem.learn([pull], everything)
+    def _fit(self, problem: Problem, advance: Callable[[], None]) -> None:
+        report, pull = self._validated(problem, advance)
+        loss = problem.loss(np.ones(len(problem.examples.pairs), dtype=np.bool_))
+        learned = next(problem.learn(loss, [pull])) if report.helps else problem.start
         self.report_, self.helps_ = report, report.helps
-        self.pull_ = pull
+        self.pull_, self.temperature_ = pull, loss.temperature
         self.n_pairs_seen_ = len(problem.examples.pairs)
         self.n_features_in_ = problem.documents.shape[1]
         maps = problem.maps(learned)
@@ -174,7 +178,7 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         advance()
 
     def _validated(
-        self, problem: Problem, ids: list[Any], advance: Callable[[], None]
+        self, problem: Problem, advance: Callable[[], None]
     ) -> tuple[RetrievalReport, float]:
         """Compare pulls on the hold-out that decides, then score the best on the other."""
         rng, pairs = self._rng(), problem.examples.pairs
@@ -185,12 +189,19 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         scored = []
         for name in sorted(HOLD_OUTS, key=lambda name: name != self.generalize_to):
             part = hold_out(name, pairs, self.n_folds, rng)
-            found = cross_validate(problem, part, pulls, base, advance)
+            found = cross_validate(problem, part, pulls, base, rng, advance)
             scored.append(found.scored)
             if name == self.generalize_to:
                 pulls = (found.pull,)
-        comparisons = [Comparison.of(one, ids, rng) for one in scored]
-        return RetrievalReport.of(comparisons, self.generalize_to, self._otherwise()), pulls[0]
+        comparisons = [Comparison.of(one, problem.ids, rng) for one in scored]
+        remarks = remarks_on_left_out(problem.n_left_out)
+        if len(pairs) > MOST_LEARNED:
+            remarks.append(
+                f"Each fold learned from at most {MOST_LEARNED:,} of the {len(pairs):,} pairs, the "
+                "map from all of them."
+            )
+        report = RetrievalReport.of(comparisons, self.generalize_to, remarks, self._otherwise())
+        return report, pulls[0]
 
     def _otherwise(self) -> str:
         """What the map is where there is no gain."""
@@ -226,14 +237,14 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         ids = {"query_ids": query_ids, "document_ids": document_ids, "negatives": negatives}
         if not hasattr(self, "map_"):
             return self.fit(*given, **ids)
-        with restored_on_failure(self), self._problem(*given, **ids) as (problem, _):
+        with restored_on_failure(self), self._problem(*given, **ids) as problem:
             examples = problem.examples
             check_width(problem.documents, "documents", self.map_.n_document_features)
             if self.helps_:
                 components = self.map_.document_components
                 mapped = unit_images(examples.documents, components)
                 n_new = len(examples.pairs)
-                loss = SoftmaxLoss(replace(examples, documents=mapped), None, self.temperature)
+                loss = SoftmaxLoss(replace(examples, documents=mapped), None, self.temperature_)
                 pull = self.pull_ * self.n_pairs_seen_ / n_new
                 (learned,) = minimize(loss, [pull], self.map_.query_components[None])
                 self.map_ = QueryMap(learned[0], components, facts=self._facts())
@@ -252,8 +263,8 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         query_ids: Any,
         document_ids: Any,
         negatives: Any,
-    ) -> Iterator[tuple[Problem, list[Any]]]:
-        """Yield what to learn, and what the queries with a pair are called."""
+    ) -> Iterator[Problem]:
+        """Yield what to learn."""
         with (
             given_vectors(queries, "queries") as of_queries,
             given_vectors(documents, "documents") as of_documents,
@@ -265,10 +276,16 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
             examples = mined(of_queries, of_documents, relevance, wrong, self._rng())
             sides = 2 if self.side == "both" else 1
             start = np.tile(np.eye(of_documents.shape[1]), (sides, 1, 1))
-            problem = Problem(examples, of_documents, start, self.temperature, self.n_components)
             own = relevance.queries
-            called = own.tolist() if query_ids is None else np.asarray(query_ids)[own].tolist()
-            yield problem, called
+            yield Problem(
+                examples,
+                of_documents,
+                start,
+                ids=own.tolist() if query_ids is None else np.asarray(query_ids)[own].tolist(),
+                n_left_out=len(of_queries) - len(own),
+                temperature=self.temperature,
+                n_components=self.n_components,
+            )
 
     def transform(self, queries: Any) -> Any:
         """Map queries into the documents' space.

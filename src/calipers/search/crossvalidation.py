@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,13 +12,16 @@ from scipy.stats import t as student
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.search.holdouts import HoldOut
-from calipers.search.learning import Examples, SoftmaxLoss, minimize, ridge
+from calipers.search.learning import Examples, SoftmaxLoss, gaussian, minimize
 from calipers.search.ranking import MEASURES, QueryScores, ranks
 from calipers.search.reduction import reduction
 from calipers.search.vectors import Vectors, unit_images
 
 DECIDES = "ndcg@10"
 """The measure that chooses and decides."""
+
+MOST_LEARNED = 20_000
+"""Pairs that a fold learns from; more are drawn from at random."""
 
 _DECIDING = MEASURES.index(DECIDES)
 
@@ -42,6 +45,10 @@ class Problem:
         All documents that are ranked.
     start : array of shape (1 or 2, d, d)
         Maps of queries, and of documents, that learning starts from.
+    ids : list
+        What the queries of the examples are called.
+    n_left_out : int
+        Queries without a pair, which are not among the examples.
     temperature : float or None
         Of the loss.
     n_components : int or None
@@ -51,8 +58,10 @@ class Problem:
     examples: Examples
     documents: Vectors
     start: FloatArray
-    temperature: float | None = None
-    n_components: int | None = None
+    ids: list[Any]
+    n_left_out: int
+    temperature: float | None
+    n_components: int | None
 
     def maps(self, learned: FloatArray) -> Maps:
         """Return the maps that serve, of those that were learned."""
@@ -69,10 +78,13 @@ class Problem:
             of_documents if document is None else of_documents @ document,
         )
 
-    def learn(self, pulls: Sequence[float], chosen: npt.NDArray[np.bool_]) -> Iterator[FloatArray]:
-        """Yield what is learned from some pairs with each pull."""
-        loss = SoftmaxLoss(self.examples, chosen, self.temperature)
-        return minimize(loss, pulls, ridge(self.examples, chosen, self.start))
+    def loss(self, chosen: npt.NDArray[np.bool_]) -> SoftmaxLoss:
+        """Return the loss of some pairs."""
+        return SoftmaxLoss(self.examples, chosen, self.temperature)
+
+    def learn(self, loss: SoftmaxLoss, pulls: Sequence[float]) -> Iterator[FloatArray]:
+        """Yield what is learned from the pairs of a loss with each pull."""
+        return minimize(loss, pulls, gaussian(self.examples, loss.used, self.start))
 
     def base(self, queries: IndexArray) -> QueryScores:
         """Score some queries without learning."""
@@ -171,9 +183,10 @@ def cross_validate(
     hold_out: HoldOut,
     pulls: Sequence[float],
     base: QueryScores,
+    rng: np.random.Generator,
     advance: Callable[[], None],
 ) -> CrossValidation:
-    """Learn without each fold in turn, and score the queries of the fold.
+    """Learn without each fold in turn, from at most 20,000 pairs, and score the fold's queries.
 
     Parameters
     ----------
@@ -185,6 +198,8 @@ def cross_validate(
         Strengths to compare, the strongest first.
     base : QueryScores
         Scores without a map, of the queries to score.
+    rng : Generator
+        Draws the pairs to learn from.
     advance : callable
         Is called after each fold.
     """
@@ -192,9 +207,11 @@ def cross_validate(
     fold = hold_out.fold[base.queries]
     for held_out in np.unique(fold):
         here = fold == held_out
-        training = hold_out.training(held_out)
+        training = _thinned(hold_out.training(held_out), rng)
         if training.any():
-            maps = [problem.maps(learned) for learned in problem.learn(pulls, training)]
+            maps = [
+                problem.maps(learned) for learned in problem.learn(problem.loss(training), pulls)
+            ]
             after[:, here] = scores_under(maps, base.queries[here], problem)
         advance()
     gains = (after - base.values)[:, :, _DECIDING]
@@ -205,6 +222,15 @@ def cross_validate(
         pulls[int(lower_bounds(gains, group).argmax())],
         Scored(hold_out, base.queries, base.values, own, len(np.unique(fold))),
     )
+
+
+def _thinned(chosen: npt.NDArray[np.bool_], rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+    """Return at most `MOST_LEARNED` of the pairs that are chosen."""
+    if np.count_nonzero(chosen) <= MOST_LEARNED:
+        return chosen
+    kept = np.zeros_like(chosen)
+    kept[rng.choice(np.flatnonzero(chosen), MOST_LEARNED, replace=False)] = True
+    return kept
 
 
 def _chosen_by_other_folds(gains: FloatArray, fold: IndexArray, group: IndexArray) -> IndexArray:

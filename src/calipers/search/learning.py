@@ -1,7 +1,11 @@
-"""How a map is learned from pairs: ridge regression, then a softmax over documents.
+"""How a map is learned from pairs: a Gaussian model in closed form, then a softmax over documents.
 
-1. Ridge regression: A0 minimises the mean of ``|Aq - d|^2`` over pairs plus ``RIDGE / n_features *
-   |A - I|^2``. It moves queries as a whole, toward documents without clicks as well.
+1. Gaussian: ridge regression A minimises the mean of ``|Aq - d|^2`` over pairs plus ``STRENGTH /
+   n_features * |A - I|^2``. What it leaves, d - Aq, has the second moment R, to which STRENGTH
+   times its mean eigenvalue is added. If d is normal around Aq, the likeliest documents are those
+   of large ``d'R^-1 Aq``: A0 is ``R^-1 A``, scaled to the norm of the identity. It
+   moves queries as a whole, toward documents without clicks as well, and turns down directions in
+   which queries and their documents differ anyway.
 2. Softmax: A minimises the mean of ``-log softmax(s / temperature)`` at d plus ``pull / 2 *
    |A - A0|^2``, where s are the cosines of Aq with d and with its negatives. The weaker the pull,
    the more it does for documents that it has seen. With both sides documents are mapped by B,
@@ -22,17 +26,18 @@ from calipers.arrays import FloatArray, IndexArray
 from calipers.search.vectors import UnitArray
 from calipers.threads import parallel_map, single_threaded_blas
 
-PULLS = (3.0, 1.0, 0.1, 0.01)
+PULLS = (3.0, 1.0, 0.3, 0.1, 0.03)
 """Strengths that are compared, the strongest first."""
 
-RIDGE = 5.0
-"""Strength of ridge regression, in units of the mean eigenvalue of queries."""
+STRENGTH = 5.0
+"""Of the Gaussian model's pull toward the identity, in units of mean eigenvalues."""
 
 _PAIRS_PER_BLOCK = 64  # they share their negatives
 _BLOCKS_AT_ONCE = 16
 _MOST_ITERATIONS = 30
 _ITERATIONS_ON_PATH = 7  # from the map of the next stronger pull
 _PAIRS_IN_MEMORY = 1 << 15
+_ROUNDING = 1e-6  # of vectors in float32, in the trace of their second moment, which is 1
 _LEAST_PROGRESS = 1e-5  # relative decrease of the loss
 
 
@@ -91,6 +96,7 @@ class SoftmaxLoss:
     ) -> None:
         self.examples = examples
         used = np.arange(len(examples.pairs)) if chosen is None else np.flatnonzero(chosen)
+        self.used: IndexArray = used
         scale = 1 / examples.weights[used].sum()
         self._blocks = [
             _block(examples, used[start : start + _PAIRS_PER_BLOCK], scale)
@@ -154,21 +160,35 @@ class SoftmaxLoss:
         return sides, np.asarray(sides[0][1] @ sides[1][1].T)
 
 
-def ridge(examples: Examples, chosen: npt.NDArray[np.bool_], start: FloatArray) -> FloatArray:
-    """Return maps whose first is that of ridge regression toward the one of `start`."""
-    pairs, weights = examples.pairs[chosen], examples.weights[chosen]
-    share = RIDGE / start.shape[2]
-    moment, products = share * np.eye(start.shape[2]), share * start[0]
+def gaussian(examples: Examples, used: IndexArray, start: FloatArray) -> FloatArray:
+    """Return maps whose first is that of the Gaussian model, pulled toward the one of `start`."""
+    pairs, weights = examples.pairs[used], examples.weights[used]
+    identity = np.eye(start.shape[2])
     with single_threaded_blas():
-        for first in range(0, len(pairs), _PAIRS_IN_MEMORY):
-            part = slice(first, first + _PAIRS_IN_MEMORY)
-            queries = examples.queries[pairs[part, 0]].astype(np.float64)
-            weighted = (weights[part] / weights.sum())[:, None] * queries
-            moment += queries.T @ weighted
-            products += examples.documents[pairs[part, 1]].T @ weighted
+        Q, C, D = _moments(examples, pairs, weights / weights.sum())
+        share = STRENGTH * np.trace(Q) / len(Q)
+        A = np.linalg.solve(Q + share * identity, (C + share * start[0]).T).T
+        R = D - A @ C.T - C @ A.T + A @ Q @ A.T
+        share = STRENGTH * max(np.trace(R), _ROUNDING) / len(R)
+        A0 = np.linalg.solve(R + share * identity, A)
         maps = start.copy()
-        maps[0] = np.linalg.solve(moment, products.T).T
+        maps[0] = A0 * np.linalg.norm(identity) / np.linalg.norm(A0)
     return maps
+
+
+def _moments(
+    examples: Examples, pairs: IndexArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the weighted sums of qq', dq' and dd' over pairs."""
+    d = examples.queries.shape[1]
+    total = np.zeros((2 * d, 2 * d))
+    for first in range(0, len(pairs), _PAIRS_IN_MEMORY):
+        part = slice(first, first + _PAIRS_IN_MEMORY)
+        both = np.hstack(
+            [examples.queries[pairs[part, 0]], examples.documents[pairs[part, 1]]]
+        ).astype(np.float64)
+        total += both.T @ (weights[part, None] * both)
+    return total[:d, :d], total[d:, :d], total[d:, d:]
 
 
 def minimize(loss: SoftmaxLoss, pulls: Sequence[float], start: FloatArray) -> Iterator[FloatArray]:

@@ -13,7 +13,7 @@ from calipers.search.relevance import Relevance
 from calipers.search.vectors import Vectors
 
 N_NEGATIVES = 10  # hard negatives of each query
-_MOST_DOCUMENTS = 1 << 16  # among which they are looked for, beside those with a pair
+_MOST_DOCUMENTS = 1 << 16  # among which they are looked for
 
 
 def mined(
@@ -51,7 +51,10 @@ def mined(
         for some in (relevance.pairs, given)
     )
     vectors = queries.take(own)
-    found = hardest(vectors, table, pairs, N_NEGATIVES)
+    places = np.searchsorted(positions, np.sort(searched))
+    there = pairs[np.isin(pairs[:, 1], places)]
+    there = np.column_stack([there[:, 0], np.searchsorted(places, there[:, 1])])
+    found = places[hardest(vectors, table[places], there, N_NEGATIVES)]
     hard = np.column_stack([np.repeat(np.arange(len(own)), found.shape[1]), found.ravel()])
     both = np.concatenate([hard, given])
     both = both[np.argsort(both[:, 0], kind="stable")]

@@ -35,15 +35,14 @@ def page(report: RetrievalReport) -> str:
     """Return the whole page; texts that come from data are escaped."""
     from calipers.version import __version__
 
-    then = f"<p>{escape(report.consequence)}</p>" if report.consequence else ""
-    stale = "<p>Out of date: the map has learned more since.</p>" if report.stale else ""
+    remarks = "".join(f"<p>{escape(remark)}</p>" for remark in report.remarks)
     kind = "helps" if report.helps else "none"
     parts = "".join(_section(one) for one in report.comparisons.values())
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>Search report</title><style>{_STYLE}</style></head><body>"
-        f'<h1>Search report</h1><p class="verdict {kind}">{escape(report.verdict)}</p>{then}{stale}'
+        f'<h1>Search report</h1><p class="verdict {kind}">{escape(report.verdict)}</p>{remarks}'
         f'{parts}<p class="note">Calipers {escape(__version__)}. Scores are of 100. Intervals are '
         "95 % bootstrap intervals of the gain over queries.</p></body></html>\n"
     )

@@ -229,6 +229,10 @@ class QueryMap:
         given = (self.query_components, self.document_components, self.kind, self._facts)
         return _restored, given
 
+    def __sklearn_clone__(self) -> QueryMap:
+        """Return the map itself: it has no parameters, and cannot be changed."""
+        return self
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, QueryMap):
             return NotImplemented

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ TITLES = {
 
 _N_DRAWS = 2000  # of the bootstrap
 _N_LISTED = 10  # queries that gained and lost most
+_STALE = "Out of date: the map has learned more since; fit again for new numbers."
 _SATURATED = 0.95  # a score above which little is left to gain
 
 
@@ -145,24 +147,28 @@ class RetrievalReport:
         The comparison that decides.
     comparisons : dict of str to Comparison
         By name.
+    remarks : tuple of str
+        Sentences that a reader needs beside the verdict.
     stale : bool
         Whether the map has learned more since.
-    consequence : str
-        One sentence on what the map is where it is not taken, else empty.
     """
 
     verdict: str
     helps: bool
     decides: str
     comparisons: dict[str, Comparison]
+    remarks: tuple[str, ...] = ()
     stale: bool = False
-    consequence: str = ""
 
     @classmethod
     def of(
-        cls, comparisons: list[Comparison], decides: str, otherwise: str = ""
+        cls,
+        comparisons: list[Comparison],
+        decides: str,
+        remarks: Iterable[str] = (),
+        otherwise: str | None = None,
     ) -> RetrievalReport:
-        """Take the decision and put it into words; `otherwise` is the consequence of no gain."""
+        """Take the decision and put it into words; `otherwise` is a remark on no gain."""
         by_name = {one.name: one for one in comparisons}
         deciding = by_name[decides]
         helps = deciding.lower_bound > 0
@@ -178,11 +184,13 @@ class RetrievalReport:
             if helps
             else f"No gain that can be told from nothing: {measured}."
         )
-        return cls(verdict, helps, decides, by_name, consequence="" if helps else otherwise)
+        first = [otherwise] if otherwise and not helps else []
+        return cls(verdict, helps, decides, by_name, (*first, *remarks))
 
     def as_stale(self) -> RetrievalReport:
         """Return the report of a map that has learned more since."""
-        return replace(self, stale=True)
+        remarks = [one for one in self.remarks if one != _STALE]
+        return replace(self, stale=True, remarks=(_STALE, *remarks))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, as JSON has them."""
@@ -190,8 +198,8 @@ class RetrievalReport:
             "verdict": self.verdict,
             "helps": self.helps,
             "decides": self.decides,
+            "remarks": list(self.remarks),
             "stale": self.stale,
-            "consequence": self.consequence,
             "comparisons": {name: vars(one).copy() for name, one in self.comparisons.items()},
         }
 
@@ -209,12 +217,18 @@ class RetrievalReport:
         return str(self)
 
     def __str__(self) -> str:
-        lines = [self.verdict, *filter(None, [self.consequence])]
-        if self.stale:
-            lines.append("Out of date: the map has learned more since; fit again for new numbers.")
+        lines = [self.verdict, *self.remarks]
         for one in self.comparisons.values():
             lines += ["", *_lines(one)]
         return "\n".join(lines)
+
+
+def remarks_on_left_out(n_queries: int) -> list[str]:
+    """Return what to say about queries without a pair."""
+    left_out = (
+        f"Queries without a pair were left out: {n_queries:,}; add pairs if these should count."
+    )
+    return [left_out] if n_queries else []
 
 
 def _lines(one: Comparison) -> list[str]:
@@ -291,4 +305,4 @@ def retrieval_report(
     scored = Scored(HoldOut("given", local, each, each), each, without, mapped)
     called = own.tolist() if query_ids is None else np.asarray(query_ids)[own].tolist()
     comparison = Comparison.of(scored, called, np.random.default_rng(0))
-    return RetrievalReport.of([comparison], "given")
+    return RetrievalReport.of([comparison], "given", remarks_on_left_out(len(asked) - len(own)))
