@@ -194,3 +194,11 @@ def test_without_matplotlib_a_sentence_says_what_to_install(
     for draw in (lambda: spectrum(metric), lambda: before_after(IRIS[0], IRIS[1], IRIS[0])):
         with pytest.raises(ImportError, match=r"pip install 'calipers\[plot\]'"):
             draw()
+
+
+def test_a_notebook_shows_panels_and_figures_without_pyplot() -> None:
+    metric = Euclidean().fit(np.eye(3))
+    axes: Any = feature_importances(metric)
+    before: Any = before_after(np.eye(3), [0, 1, 1], np.eye(3))[0]
+    for shown in (axes, axes.figure, before.figure):
+        assert shown._repr_png_().startswith(b"\x89PNG")

@@ -48,7 +48,7 @@ REFUSED_BY_FIT: dict[str, tuple[Any, Any, type[Exception], str]] = {
         np.arange(30),
         ValueError,
         "{} needs a class with at least 2 samples, but each of the 30 samples has a class of its "
-        "own: pass labels that repeat (classes, not targets or ids).",
+        "own: pass labels that repeat (for targets of regression, use MLKR).",
     ),
     "sparse": (
         sparse.csr_matrix(X),

@@ -198,7 +198,7 @@ def check_classes(
     if sizes.max() == 1:
         raise ValueError(
             f"{owner} needs a class with at least 2 samples, but each of the {len(sizes)} samples "
-            "has a class of its own: pass labels that repeat (classes, not targets or ids)."
+            "has a class of its own: pass labels that repeat (for targets of regression, use MLKR)."
         )
 
 

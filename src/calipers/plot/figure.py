@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import io
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,6 +47,24 @@ def figure_class() -> type[Figure]:
     return Figure
 
 
+def new_figure(width: float, height: float) -> Figure:
+    """Return a figure that a notebook shows, also where pyplot was not imported."""
+    figure = figure_class()(figsize=(width, height), dpi=150, layout="constrained")
+    _show(figure, figure)
+    return figure
+
+
+def _show(part: Any, figure: Figure) -> None:
+    """Let a notebook show the figure where a figure or a panel is the value of a cell."""
+    part._repr_png_ = partial(_png, figure)
+
+
+def _png(figure: Figure) -> bytes:
+    stream = io.BytesIO()
+    figure.savefig(stream, format="png")
+    return stream.getvalue()
+
+
 def figure_of(panel: Axes) -> Figure:
     """Return the whole figure that a panel is a part of."""
     figure = panel.figure
@@ -55,6 +75,8 @@ def figure_of(panel: Axes) -> Figure:
 def panel(axes: Axes | None) -> Axes:
     """Return the given panel, or one on a new figure, without a frame."""
     if axes is None:
-        axes = figure_class()(figsize=(7, 4.5), dpi=150, layout="constrained").subplots()
+        figure = new_figure(7, 4.5)
+        axes = figure.subplots()
+        _show(axes, figure)
     axes.spines[["top", "right"]].set_visible(False)
     return axes

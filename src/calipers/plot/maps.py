@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.evaluation import knn_predict
-from calipers.plot.figure import CLASS_COLORS, MARKERS, figure_class, panel
+from calipers.plot.figure import CLASS_COLORS, MARKERS, new_figure, panel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -198,8 +198,7 @@ def principal_plane(X: FloatArray) -> FloatArray:
 
 
 def _new_axes() -> tuple[Axes, Axes]:
-    figure = figure_class()(figsize=(11, 5), dpi=150, layout="constrained")
-    before, after = figure.subplots(1, 2)
+    before, after = new_figure(11, 5).subplots(1, 2)
     return before, after
 
 
