@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calipers._core.algebra import _outer_norms as outer_norms
 from calipers.arrays import FloatArray, IndexArray
 from calipers.losses import SmoothHinge
-from calipers.sampling import NormRule, gradient_norm, largest_norm, outer_norms
+from calipers.sampling import NormRule, gradient_norm, largest_norm
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -117,8 +117,10 @@ def sample_covariance(samples: Samples) -> FloatArray:
     """Covariance of the samples, in units of their largest deviation: its square may overflow."""
     X = samples.take(evenly_spaced(samples.shape[0], MOMENT_SAMPLES)).astype(np.float64)
     X -= X.mean(axis=0)
-    X /= float(np.abs(X).max()) or 1.0
-    return np.asarray(X.T @ X / len(X))
+    X /= float(max(X.max(), -X.min())) or 1.0
+    covariance = X.T @ X
+    covariance /= len(X)
+    return np.asarray(covariance)
 
 
 @single_threaded_blas()

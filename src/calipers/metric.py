@@ -67,10 +67,13 @@ def principal_order(L: FloatArray, covariance: FloatArray) -> FloatArray:
     array([[0., 1.],
            [1., 0.]])
     """
-    length = float(np.abs(L).max()) or 1.0  # without it squares might overflow
+    length = float(max(L.max(), -L.min())) or 1.0  # without it squares might overflow
     scaled = L / length
-    values, axes = _eigenpairs(scaled @ covariance @ scaled.T)
-    variances, rows = values[::-1], axes.T[::-1] @ L
+    of_images = scaled @ covariance @ scaled.T
+    del scaled, covariance  # of many features such squares are most of a fit's memory
+    values, axes = _eigenpairs(of_images)
+    del of_images
+    variances, rows = values[::-1], (axes.T @ L)[::-1]
     is_lower = -np.diff(variances) > _TIED * np.abs(variances[1:]) + 1e-4 * _TIED * variances[0]
     for tied in np.split(rows, np.flatnonzero(is_lower) + 1):
         if len(tied) > 1:
@@ -79,9 +82,11 @@ def principal_order(L: FloatArray, covariance: FloatArray) -> FloatArray:
 
 
 def with_positive_peaks(rows: FloatArray) -> FloatArray:
-    """Flip rows so that the entry of largest magnitude is positive: one L for one metric."""
-    largest = np.take_along_axis(rows, np.abs(rows).argmax(axis=1)[:, None], axis=1)
-    return np.asarray(rows * np.where(largest < 0, -1.0, 1.0)) + 0.0
+    """Flip rows, in place, so that the entry of largest magnitude is positive: one L for one M."""
+    largest = np.array([row[np.abs(row).argmax()] for row in rows])
+    rows *= np.where(largest < 0, -1.0, 1.0)[:, None]
+    rows += 0.0  # no zero is negative
+    return np.ascontiguousarray(rows)
 
 
 def _scaled_vectors(M: FloatArray) -> FloatArray:

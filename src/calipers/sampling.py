@@ -33,22 +33,9 @@ __all__ = [
     "Policy",
     "gradient_norm",
     "largest_norm",
-    "outer_norms",
 ]
 
 NormRule: TypeAlias = Literal["triplet", "batch", "bound", "running"]
-
-
-def outer_norms(far: FloatArray, near: FloatArray) -> FloatArray:
-    """Return the Frobenius norm of ``far far' - near near'`` per triplet, without the matrix.
-
-    >>> outer_norms(np.array([[2.0, 0.0]]), np.array([[0.0, 1.0]]))
-    array([4.12310563])
-    """
-    far2 = np.einsum("ij,ij->i", far, far)
-    near2 = np.einsum("ij,ij->i", near, near)
-    cross = np.einsum("ij,ij->i", far, near)
-    return np.asarray(np.sqrt(np.maximum(0.0, far2**2 + near2**2 - 2.0 * cross**2)))
 
 
 def largest_norm(

@@ -10,6 +10,7 @@ import pytest
 
 from calipers._core import bilinear, logdet
 from calipers._core.algebra import Samples
+from calipers.steps import TowardsTarget
 
 each_size = pytest.mark.parametrize(("n", "d"), [(1, 1), (3, 2), (7, 16), (20, 60), (64, 130)])
 
@@ -32,9 +33,17 @@ def test_rows_and_scores_of_triplets(n: int, d: int, dtype: type) -> None:
 
 
 @each_size
-def test_subtract_outer_products(n: int, d: int) -> None:
+def test_a_change_of_a_block_of_pairs(n: int, d: int) -> None:
     rng = np.random.default_rng(0)
-    A, rows, weights = np.eye(d), rng.standard_normal((n, d)), rng.standard_normal(n)
-    logdet._subtract_outer_products(A, rows, weights)
-    np.testing.assert_allclose(A, np.eye(d) - (rows.T * weights) @ rows, rtol=1e-12, atol=1e-12)
+    A, Z = np.eye(d), rng.standard_normal((n, d)) / np.sqrt(d)
+    signs = rng.choice([-1, 1], size=n)
+    expected = A.copy()
+    step = TowardsTarget(near=0.5, far=2.0, learning_rate=1.0)
+    for t, z in enumerate(Z):
+        b = expected @ z
+        c = step.coefficient(t, signs[t], float(b @ z), float(np.diag(expected).mean() * (z @ z)))
+        expected -= (c or 0.0) * np.outer(b, b)
+    _, moved = logdet.run(A, Z, signs, step)
+    np.testing.assert_allclose(A, expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(A, A.T)
+    assert n < 7 or moved.any()

@@ -16,11 +16,10 @@ from calipers import TripletSGD, recipes
 from calipers.arrays import FloatArray
 from calipers.data.samples import MemorySamples
 from calipers.evaluation import knn_error, split_error
-from calipers.projections import onto_cone
 from calipers.recipes import Recipe
 from calipers.triplets import AllPairsTriplets, DrawnTriplets, each_negative_once
 from learners import iris, random_triplets, streams
-from reference.plain import outer, plain_walk
+from reference.plain import outer, plain_walk, project
 from reference.plain_rules import plain_never, plain_now_and_then, plain_once
 from solver_runs import METHODS, assert_same_matrix
 
@@ -213,13 +212,13 @@ def test_rules_of_projection_are_the_plain_ones() -> None:
     numbers: dict[str, Any] = {"batch_size": 10, "R": 1000.0}
     last, average = plain_once(X, TRIPLETS, eta=0.1, L=3.0, gamma=0.01, **numbers)
     assert np.linalg.eigvalsh(last)[0] < 0.0
-    assert_same_matrix(own(literal(projection="end"), learning_rate=0.1), onto_cone(average))
+    assert_same_matrix(own(literal(projection="end"), learning_rate=0.1), project(average, np.inf))
     recipe = literal(projection="end", average=False)
-    assert_same_matrix(own(recipe, learning_rate=0.1), onto_cone(last))
+    assert_same_matrix(own(recipe, learning_rate=0.1), project(last, np.inf))
     last, average = plain_now_and_then(X, TRIPLETS, eta=1.0, period=7, **numbers)
     assert np.linalg.eigvalsh(last)[0] < 0.0
-    assert_same_matrix(own(literal(projection=7)), onto_cone(average))
-    assert_same_matrix(own(literal(projection=7, average=False)), onto_cone(last))
+    assert_same_matrix(own(literal(projection=7)), project(average, np.inf))
+    assert_same_matrix(own(literal(projection=7, average=False)), project(last, np.inf))
     bound = max(float(np.linalg.norm(outer(X, triplet))) for triplet in TRIPLETS)
     _, average = plain_never(X, TRIPLETS, batch_size=10, L=3.0, trace=5.0, lipschitz=bound)
     many = literal(projection="frank-wolfe", norm_draws=10_000)  # so that the longest is met

@@ -7,6 +7,3 @@ from calipers.arrays import FloatArray, IndexArray
 def run(
     A: FloatArray, differences: FloatArray, signs: IndexArray, step: PairStep
 ) -> tuple[FloatArray, npt.NDArray[np.bool_]]: ...
-def _subtract_outer_products(
-    A: FloatArray, directions: FloatArray, coefficients: FloatArray
-) -> None: ...

@@ -11,14 +11,13 @@ once per block.
 
 import numpy as np
 
+from libc.math cimport fabs, sqrt
 from libc.string cimport memcpy
-from scipy.linalg.cython_blas cimport dgemm
 
-from .algebra cimport multiply
-from .kernels cimport cal_add, cal_dot, cal_row_dots
+from .algebra cimport add_outer_products, multiply
+from .kernels cimport cal_add, cal_dot, cal_row_dots, cal_scale
 from .steps cimport PairStep
 
-cdef Py_ssize_t BY_HAND = 16384  # multiplications below which a plain loop beats a call to BLAS
 cdef Py_ssize_t SMALLEST_BLOCK = 16  # pairs between two changes of A itself
 cdef Py_ssize_t LARGEST_BLOCK = 64
 
@@ -30,14 +29,13 @@ def run(double[:, ::1] A, differences, signs, PairStep step not None):
     """
     cdef const double[:, ::1] Z = np.ascontiguousarray(differences, dtype=np.float64)
     cdef const Py_ssize_t[::1] of_pair = np.ascontiguousarray(signs, dtype=np.intp)
-    cdef Py_ssize_t n = of_pair.shape[0], d = A.shape[0], first = 0, size, count
+    cdef Py_ssize_t n = of_pair.shape[0], d = A.shape[0], first = 0, size, count, k
     cdef Py_ssize_t m = min(LARGEST_BLOCK, max(SMALLEST_BLOCK, d // 4))
     squared, moved = np.empty(n), np.zeros(n, dtype=np.bool_)
     cdef double[::1] distances = squared, coefficients = np.empty(m)
     cdef unsigned char[::1] moves = moved.view(np.uint8)
     cdef double[:, ::1] product = np.empty((m, d)), directions = np.empty((m, d))
-    cdef double[:, ::1] weighted = np.empty((m, d)), shares = np.empty((m, m))
-    cdef double[:, ::1] change = np.empty((d, d))
+    cdef double[:, ::1] shares = np.empty((m, m))
     if n == 0:
         return squared, moved
     with nogil:
@@ -46,8 +44,11 @@ def run(double[:, ::1] A, differences, signs, PairStep step not None):
             count = _block(A, &Z[first, 0], &of_pair[first], first, size, step,
                            &distances[first], &moves[first], product, directions, coefficients,
                            shares)
+            for k in range(count):  # A -= c b b'
+                cal_scale(&directions[k, 0], sqrt(fabs(coefficients[k])), d)
+                coefficients[k] = -1.0 if coefficients[k] > 0.0 else 1.0
             if count > 0:
-                subtract(A, directions, coefficients, count, weighted, change)
+                add_outer_products(&A[0, 0], d, &directions[0, 0], &coefficients[0], count)
             first += size
     return squared, moved
 
@@ -83,37 +84,3 @@ cdef Py_ssize_t _block(double[:, ::1] A, const double *Z, const Py_ssize_t *sign
         coefficients[count] = c
         count += 1
     return count
-
-
-cdef void subtract(double[:, ::1] A, double[:, ::1] directions, double[::1] coefficients,
-                   Py_ssize_t count, double[:, ::1] weighted,
-                   double[:, ::1] change) noexcept nogil:
-    """``A -= sum(c b b')``, the same bits on either side of the diagonal."""
-    cdef Py_ssize_t d = A.shape[0], i, j, k
-    cdef int n = <int>d, m = <int>count
-    cdef double one = 1.0, zero = 0.0
-    if count * d * d < BY_HAND:
-        for k in range(count):
-            for i in range(d):
-                for j in range(i + 1):
-                    A[i, j] -= coefficients[k] * (directions[k, i] * directions[k, j])
-    else:
-        for k in range(count):
-            for i in range(d):
-                weighted[k, i] = coefficients[k] * directions[k, i]
-        dgemm(b"N", b"T", &n, &n, &m, &one, &weighted[0, 0], &n, &directions[0, 0], &n, &zero,
-              &change[0, 0], &n)
-        for i in range(d):
-            for j in range(i + 1):
-                A[i, j] -= 0.5 * (change[i, j] + change[j, i])
-    for i in range(d):
-        for j in range(i):
-            A[j, i] = A[i, j]
-
-
-def _subtract_outer_products(double[:, ::1] A, double[:, ::1] directions,
-                             double[::1] coefficients):
-    """``A -= sum(c b b')``."""
-    cdef double[:, ::1] weighted = np.empty((directions.shape[0], directions.shape[1]))
-    cdef double[:, ::1] change = np.empty((A.shape[0], A.shape[0]))
-    subtract(A, directions, coefficients, directions.shape[0], weighted, change)

@@ -306,8 +306,10 @@ class SGDSolver:
         """Mean of the iterates before each iteration; the present one if there was none."""
         if self.n_iterations == 0:
             return self.last
-        total = self.core_state.total + self.core_state.mass * self.core_state.M
-        return np.asarray(total / self.n_iterations)
+        average = self.core_state.mass * self.core_state.M
+        average += self.core_state.total
+        average /= self.n_iterations
+        return np.asarray(average)
 
     @property
     def _n_candidates(self) -> int:
