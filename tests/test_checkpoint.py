@@ -154,7 +154,9 @@ def test_a_damaged_checkpoint_is_refused(tmp_path: Path) -> None:
             TripletSGD(batch_size=1, **SETTINGS).set_checkpoint(tmp_path / "state").fit(X, Y)
 
 
-@pytest.mark.parametrize("random_state", [None, np.random.RandomState(0)], ids=["None", "RandomState"])
+@pytest.mark.parametrize(
+    "random_state", [None, np.random.RandomState(0)], ids=["None", "RandomState"]
+)
 def test_a_random_state_that_cannot_be_repeated_is_refused(
     random_state: Any, tmp_path: Path
 ) -> None:

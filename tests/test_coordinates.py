@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -128,11 +128,11 @@ def test_the_covariance_is_in_units_of_the_largest_deviation() -> None:
 
 @pytest.mark.parametrize("learner", [TripletSGD, WithinClass, Discriminant, MetricCV])
 def test_few_samples_of_many_features_take_seconds(learner: Any) -> None:
-    """60 x 4000 took 86 s and 1.5 GB once; here with room for slow machines."""
+    """60 x 4000 took 86 s and 1.5 GB once; seconds of the processor, whatever else runs."""
     wide = np.random.default_rng(0).standard_normal((60, 4000))
     wide[:, 0] += 20.0 * LABELS
     model = learner(n_components=2 if learner is Discriminant else 3)
-    started = perf_counter()
+    started = process_time()
     model.fit(wide, LABELS)
-    assert perf_counter() - started < 60.0
+    assert process_time() - started < 60.0
     assert model.components_.shape[1] == 4000
