@@ -98,6 +98,9 @@ def test_vectors_are_features(tmp_path: Path) -> None:
     (tmp_path / "b.jsonl").write_text("\n".join(map(json.dumps, twice)))
     with pytest.raises(FileError, match="has vectors in 'v' and 'w': leave one out with --ignore"):
         samples_of(tmp_path / "b.jsonl", label="y")
+    lines = [f"{row['id']};{row['y']};{row['v']}" for row in rows]
+    (tmp_path / "a.csv").write_text("\n".join(["id;y;v", *lines]))
+    np.testing.assert_array_equal(samples_of(tmp_path / "a.csv", label="y").X, X)
     pa = pytest.importorskip("pyarrow", reason="needs calipers[tables]")
     parquet = pytest.importorskip("pyarrow.parquet")
     for kind in (pa.list_(pa.float32()), pa.list_(pa.float64(), 3), pa.large_list(pa.float64())):

@@ -37,7 +37,7 @@ _BLOCKS_AT_ONCE = 16
 _MOST_ITERATIONS = 30
 _ITERATIONS_ON_PATH = 7  # from the map of the next stronger pull
 _PAIRS_IN_MEMORY = 1 << 15
-_ROUNDING = 1e-6  # of vectors in float32, in the trace of their second moment, which is 1
+_LEAST_TRACE = 1e-6  # of vectors in float32, in the trace of their second moment, which is 1
 _LEAST_PROGRESS = 1e-5  # relative decrease of the loss
 
 
@@ -169,7 +169,7 @@ def gaussian(examples: Examples, used: IndexArray, start: FloatArray) -> FloatAr
         share = STRENGTH * np.trace(Q) / len(Q)
         A = np.linalg.solve(Q + share * identity, (C + share * start[0]).T).T
         R = D - A @ C.T - C @ A.T + A @ Q @ A.T
-        share = STRENGTH * max(np.trace(R), _ROUNDING) / len(R)
+        share = STRENGTH * max(np.trace(R), _LEAST_TRACE) / len(R)
         A0 = np.linalg.solve(R + share * identity, A)
         maps = start.copy()
         maps[0] = A0 * np.linalg.norm(identity) / np.linalg.norm(A0)

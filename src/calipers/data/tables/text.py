@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,7 @@ from calipers.data.tables.header import ROWS_COMPARED, beginning
 from calipers.data.tables.names import names_of
 from calipers.data.tables.numbers import MISSING, as_number, decimal_sign, is_plain
 from calipers.data.tables.packed import BoundedLines, opened
+from calipers.data.tables.sheets import as_vectors
 from calipers.data.tables.table import Column, Table
 from calipers.io import FileError
 
@@ -231,6 +233,16 @@ def _check_widths(path: Path, block: list[tuple[int, list[str]]], width: int) ->
             )
 
 
+def _vectors(texts: list[str | None]) -> npt.NDArray[np.float64] | None:
+    """Return texts such as "[0.5, 1]" as a matrix; None for others."""
+    if not texts or not (texts[0] or "").startswith("["):
+        return None
+    try:
+        return as_vectors([json.loads(text or "null") for text in texts])
+    except (ValueError, RecursionError):
+        return None
+
+
 class _Maker:
     """Makes a column of blocks of cells: numbers as long as all cells are numbers, else texts."""
 
@@ -280,6 +292,9 @@ class _Maker:
 
     def column(self) -> Column:
         """Return the column that has come of it."""
+        vectors = None if self.is_exact else _vectors(self.texts or [])
+        if vectors is not None:
+            return Column(self.name, vectors)
         if self.text:
             kept = np.array([] if self.texts is None else self.texts, dtype=object)
             return Column(self.name, kept, self.text)
