@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -23,7 +24,7 @@ BETTER_EUCLIDEAN = "Euclidean or Scaled"
 FIRST_EDITION = "first edition"
 LEARNERS = (
     *(DEFAULT, "MetricCV", "Euclidean", BETTER_EUCLIDEAN),
-    *("Scaled", "WithinClass", "Discriminant", "LMNN"),
+    *("Scaled", "WithinClass", "Discriminant", "LMNN", "NCA", "SCML", "LFDA"),
 )
 
 PLANNED = tuple(
@@ -47,14 +48,40 @@ class Choice(NamedTuple):
 
 
 @contextmanager
-def planned(name: str, value: float) -> Iterator[None]:
-    """Give a constant of :mod:`calipers.plan` another value within a block."""
-    before = getattr(plan, name)
-    setattr(plan, name, value)
+def planned(name: str, value: float, module: Any = plan) -> Iterator[None]:
+    """Give a constant of a module another value within a block."""
+    before = getattr(module, name)
+    setattr(module, name, value)
     try:
         yield
     finally:
-        setattr(plan, name, before)
+        setattr(module, name, before)
+
+
+def numbers_of(name: str) -> list[Choice]:
+    """Choices that differ from a learner's defaults in one number: parameters, and constants."""
+    kind = getattr(calipers, name)
+    module = import_module(kind.__module__)
+    constants = {key: value for key, value in vars(module).items() if key.isupper()}
+    return [
+        Choice(f"{key}={value}", _of_learner(kind, key, value, module))
+        for key, present in {**kind().get_params(), **constants}.items()
+        if isinstance(present, int | float) and not isinstance(present, bool)
+        for value in (_half(present), 2 * present)
+    ]
+
+
+def _of_learner(kind: Any, key: str, value: Any, module: Any) -> Fit:
+    def fit(X: FloatArray, y: IndexArray, seed: int) -> Metric:
+        model = kind()
+        if "random_state" in model.get_params():
+            model.set_params(random_state=seed)
+        if key in model.get_params():
+            return _fitted(model.set_params(**{key: value}), X, y)
+        with planned(key, value, module):
+            return _fitted(model, X, y)
+
+    return fit
 
 
 def constants() -> dict[str, list[Choice]]:

@@ -1,10 +1,10 @@
 """Evidence for the defaults: errors of held-out samples over many data sets.
 
-Without ``--learners`` each constant of `TripletSGD`'s default is changed, one at a time. With it
-learners are compared with their defaults, the first edition too where ``--first-edition`` names an
-interpreter that has it. A quarter of (at most ``--most``) samples of each training part is held
-out, anew for each seed. Rows that the file has are not measured again: after a change of the code
-begin another file.
+Each constant of `TripletSGD`'s default is changed, one at a time, or each number of the learner
+that ``--numbers-of`` names. With ``--learners`` learners are compared with their defaults, the
+first edition too where ``--first-edition`` names an interpreter that has it. A quarter of (at most
+``--most``) samples of each training part is held out, anew for each seed. Rows that the file has
+are not measured again: after a change of the code begin another file.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from benchmarks.choices import (
     Choice,
     constants,
     learner,
+    numbers_of,
 )
 from benchmarks.clock import timed
 from benchmarks.first_edition import FirstEdition
@@ -103,6 +104,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"compare these, without a name all: {', '.join(LEARNERS)}",
     )
+    what.add_argument(
+        "--numbers-of",
+        choices=LEARNERS,
+        metavar="NAME",
+        help="halve and double every number of this learner's defaults, which is the baseline",
+    )
     parser.add_argument(
         "--first-edition", metavar="PYTHON", help="interpreter that has the first edition"
     )
@@ -127,7 +134,7 @@ def run(asked: argparse.Namespace, report: Report) -> None:
             worker = stack.enter_context(FirstEdition(asked.first_edition))
             chosen.insert(0, Choice(FIRST_EDITION, worker.fit))
         rows = _measure_all(asked, chosen, report)
-    baseline = FIRST_EDITION if asked.first_edition else DEFAULT
+    baseline = FIRST_EDITION if asked.first_edition else asked.numbers_of or DEFAULT
     report.say(
         f"\n{asked.mislabelled:.0%} of the samples learned from are mislabelled; means over data "
         f"sets of means over seeds; change: error minus that of {baseline}, in points, with its "
@@ -143,7 +150,9 @@ def run(asked: argparse.Namespace, report: Report) -> None:
 
 
 def _choices(asked: argparse.Namespace) -> list[Choice]:
-    """What is compared; the default always is."""
+    """What is compared; the baseline always is."""
+    if asked.numbers_of:
+        return [learner(asked.numbers_of), *numbers_of(asked.numbers_of)]
     if asked.learners is not None:
         return [learner(name) for name in dict.fromkeys((DEFAULT, *(asked.learners or LEARNERS)))]
     return [

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.linalg import eigh
+from sklearn.covariance import oas
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -45,17 +47,36 @@ def test_fewer_components_are_principal(learner: Any, samples: Any) -> None:
     )
 
 
-def test_within_class_is_the_inverse_covariance_within_classes() -> None:
-    """Of many samples the shrinkage is little."""
-    rng = np.random.default_rng(0)
-    labels = np.arange(15_000) % 3
-    mix = rng.standard_normal((3, 3))
-    samples = rng.standard_normal((15_000, 3)) @ mix + 5.0 * rng.standard_normal((3, 3))[labels]
-    fitted = WithinClass().fit(samples, labels)
-    expected = np.linalg.inv(mix.T @ mix)
-    difference = np.linalg.norm(fitted.get_mahalanobis_matrix() - expected)
-    assert difference < 0.05 * np.linalg.norm(expected)
+def test_within_class_is_the_inverse_of_the_shrunk_covariance_within_classes() -> None:
+    scaled, unit = standard(), X.std(axis=0)
+    centered = scaled - np.stack([scaled[c == Y].mean(axis=0) for c in range(3)])[Y]
+    expected = np.linalg.inv(oas(centered, assume_centered=True)[0]) / np.outer(unit, unit)
+    fitted = WithinClass().fit(X, Y)
+    np.testing.assert_allclose(fitted.get_mahalanobis_matrix(), expected, rtol=1e-8)
     assert fitted.classes_.tolist() == [0, 1, 2]
+
+
+def test_discriminants_have_the_largest_ratios() -> None:
+    """Of the scatter between classes to the shrunk one within: no direction has a larger one."""
+    scaled, unit = standard(), X.std(axis=0)
+    means = np.stack([scaled[c == Y].mean(axis=0) for c in range(3)])[Y]
+    within = oas(scaled - means, assume_centered=True)[0]
+    values, vectors = eigh(means.T @ means / len(Y), within)
+    fitted = Discriminant().fit(X, Y)
+    expected = (vectors[:, -2:] @ vectors[:, -2:].T) / np.outer(unit, unit)
+    assert values[-3] < 1e-9 < values[-2]
+    np.testing.assert_allclose(fitted.get_mahalanobis_matrix(), expected, rtol=1e-7, atol=1e-12)
+
+
+@pytest.mark.parametrize("learner", [Scaled(), WithinClass(), Discriminant()], ids=str)
+def test_all_samples_count(learner: Any) -> None:
+    """However many there are."""
+    samples, labels = X.repeat(150, axis=0), Y.repeat(150)
+    samples[:75] += 100.0
+    expected = learner.fit(samples, labels).get_mahalanobis_matrix()
+    order = np.random.default_rng(0).permutation(len(labels))
+    shuffled = learner.fit(samples[order], labels[order]).get_mahalanobis_matrix()
+    np.testing.assert_allclose(shuffled, expected, rtol=1e-8, atol=1e-9 * expected.max())
 
 
 def test_discriminants_are_those_of_lda() -> None:

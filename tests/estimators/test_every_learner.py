@@ -12,7 +12,8 @@ import pytest
 from scipy.stats import ortho_group
 from sklearn.datasets import load_digits
 
-from calipers import memmap
+import calipers
+from calipers import estimators, memmap
 from calipers.data import disk
 from calipers.evaluation import knn_error
 from calipers.notices import DataWarning
@@ -33,6 +34,12 @@ from solver_runs import assert_same_matrix
 
 X, Y = iris()
 FEW, FEW_LABELS = noise()
+
+
+def test_every_learner_is_in_this_suite() -> None:
+    learners = set(estimators.__all__) | {"MetricCV"}
+    assert learners == set(LEARNERS)
+    assert learners <= set(calipers.__all__)
 
 
 # Parameters

@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray
 from calipers.solvers.lbfgs import DescentSolver
-from calipers.solvers.soft_neighbors import AllAnchors, squared_distances
-
-
-class Value(NamedTuple):
-    """An objective at L, its gradient, and the number of samples or pairs."""
-
-    L: FloatArray
-    objective: float
-    slope: FloatArray
-    n_active: int
-
-
-class Objective(Protocol):
-    """What `AllPairsSolver` minimises."""
-
-    def at(self, L: FloatArray) -> Value:
-        """The objective at L."""
-
-    def gradient(self, value: Value) -> FloatArray:
-        """Its gradient there."""
+from calipers.solvers.soft_neighbors import AllAnchors, Objective, Value, squared_distances
 
 
 def divergences(
@@ -61,7 +42,7 @@ def separations(
     return 0.5 / np.where(is_apart, distances, np.inf), distances.sum(axis=1)
 
 
-class Collapse:
+class Collapse(Objective):
     """MCML: the mean divergence of soft neighbours from the samples of the own class."""
 
     def __init__(self, X: FloatArray, labels: npt.NDArray[Any]) -> None:
@@ -72,12 +53,8 @@ class Collapse:
         n, found = len(self._all.X), self._all.at(L)
         return Value(L, max(0.0, found.objective / n), found.slope / n, n)
 
-    def gradient(self, value: Value) -> FloatArray:
-        """Return the gradient at a value."""
-        return value.slope
 
-
-class Separation:
+class Separation(Objective):
     r"""MMC: :math:`\|L\|_F` over the mean distance of dissimilar pairs, whatever the scale of L.
 
     In coordinates in which similar pairs have the mean outer product I, :math:`\|L\|_F^2` is their
@@ -120,10 +97,6 @@ class Separation:
         if self.diagonal:
             of_ratio = np.diag(np.diag(of_ratio))
         return Value(L, norm / mean, of_ratio, self.n_pairs)
-
-    def gradient(self, value: Value) -> FloatArray:
-        """Return the gradient at a value."""
-        return value.slope
 
 
 def of_typical_width(X: FloatArray) -> FloatArray:

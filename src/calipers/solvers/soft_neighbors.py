@@ -12,6 +12,7 @@ samples in one place: its squared distances are less by log(w).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
@@ -84,7 +85,7 @@ def anchor_gradients(
 
 
 class Value(NamedTuple):
-    """The loss at L, its gradient, and the number of anchors."""
+    """An objective at L, its gradient there, and the number of samples or pairs."""
 
     L: FloatArray
     objective: float
@@ -92,7 +93,19 @@ class Value(NamedTuple):
     n_active: int
 
 
-class AllAnchors:
+class Objective(ABC):
+    """A function of L that `DescentSolver` minimises, whose value comes with its gradient."""
+
+    @abstractmethod
+    def at(self, L: FloatArray) -> Value:
+        """The objective at L."""
+
+    def gradient(self, value: Value) -> FloatArray:
+        """Return the gradient at a value."""
+        return value.slope
+
+
+class AllAnchors(Objective):
     """A loss of all samples as anchors and references, in blocks: memory grows with n, not n^2.
 
     Parameters
@@ -146,7 +159,3 @@ class AllAnchors:
         Z, targets = self.X[some] @ L.T, self.targets[some]
         apart = squared_distances(Z, Z)[targets[:, None] != targets]
         return self.at(L * np.sqrt(width_factor(apart)))
-
-    def gradient(self, value: Value) -> FloatArray:
-        """Return the gradient at a value."""
-        return value.slope
