@@ -1,4 +1,4 @@
-"""Metrics that are formulas of second moments, and of local ones for LFDA.
+"""Metrics that are formulas of second moments.
 
 S and D are the mean outer products of the differences of similar and of dissimilar pairs. Formulas
 return L with M = L'L.
@@ -11,8 +11,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from calipers import validation
 from calipers.arrays import FloatArray, IndexArray
@@ -20,14 +18,19 @@ from calipers.coordinates import complement, sample_covariance, span_basis
 from calipers.data.samples import MemorySamples, Samples, in_memory
 from calipers.fitting import checking
 from calipers.init import SMALLEST_VARIANCE, scaled, shrinkage_of, std_or_one
-from calipers.inputs import Given, dense_labeled, restored_on_failure, weighted_part
+from calipers.inputs import (
+    Given,
+    dense_labeled,
+    dense_samples,
+    first_batch,
+    restored_on_failure,
+    weighted_part,
+)
 from calipers.metric import factor, principal_order, with_positive_peaks
 from calipers.moments import Moments, StreamedMoments, mean_outer_product, moments_of
-from calipers.solvers.soft_neighbors import squared_distances
 from calipers.threads import single_threaded_blas
 
 _NO_VARIANCE = 1e-12  # share of the largest variance up to which samples do not vary
-_AFFINITIES = 2**19  # of a block of samples to all of their class
 
 
 class Spectrum(NamedTuple):
@@ -200,12 +203,16 @@ class FromMoments:
     _formula: Callable[[Scatters], FloatArray]
     _of_pairs: Callable[[Samples, IndexArray], Scatters] = staticmethod(Scatters.of_pairs)
     _needs_far: bool = True
+    _has_classes: bool = True
     _diagonal: bool = False  # whether variances of features suffice
     _stream: StreamedMoments | None = None
 
     @checking
     def partial_fit(
-        self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
+        self,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike | None = None,
+        sample_weight: npt.ArrayLike | None = None,
     ) -> Self:
         """Learn from one more batch: the metric is that of a fit to all batches together.
 
@@ -216,7 +223,7 @@ class FromMoments:
         X : array-like of shape (n_samples, n_features)
             Samples of the batch.
         y : array-like of shape (n_samples,)
-            Class of each sample; batches need not have samples of every class.
+            Class of each sample; batches need not have samples of every class. `Scaled` needs none.
         sample_weight : array-like of shape (n_samples,), optional
             How often each sample counts, as in `fit`.
 
@@ -226,24 +233,27 @@ class FromMoments:
             The estimator, with the metric so far.
         """
         with restored_on_failure(self):
-            dense, labels = dense_labeled(self, X, y, reset=self._stream is None, fewest=1)
-            classes, codes = np.unique(labels, return_inverse=True)
-            batch = Given(MemorySamples(dense, codes), classes, dense, labels)
-            self._add(weighted_part(self, batch, sample_weight))
+            batch = weighted_part(self, self._batch(X, y), sample_weight)
+            samples = in_memory(batch.samples)
+            validation.check_range(samples)
+            validation.check_components(type(self).__name__, self.n_components, samples.shape[1])
+            stream = StreamedMoments(self._stream, diagonal=self._diagonal)
+            stream.add(samples.X, batch.y, batch.weights)
+            if self._has_classes:
+                self.classes_ = stream.classes
+            self._set(Scatters.of_labels(stream.moments()))
+            self._stream = stream
         return self
 
-    def _add(self, batch: Given) -> None:
-        samples = in_memory(batch.samples)
-        validation.check_range(samples)
-        validation.check_components(type(self).__name__, self.n_components, samples.shape[1])
-        stream = StreamedMoments(self._stream, diagonal=self._diagonal)
-        if batch.y is None:
-            stream.add(samples.X, np.zeros(len(samples.X)), batch.weights)
+    def _batch(self, X: npt.ArrayLike, y: npt.ArrayLike | None) -> Given:
+        """Samples of a stream; without classes all are of one."""
+        is_first = self._stream is None
+        if self._has_classes:
+            dense, labels = dense_labeled(self, X, y, reset=is_first, fewest=1)
         else:
-            stream.add(samples.X, batch.y, batch.weights)
-            self.classes_ = stream.classes
-        self._set(Scatters.of_labels(stream.moments()))
-        self._stream = stream
+            dense = dense_samples(self, X, reset=is_first)
+            labels = np.zeros(len(dense))
+        return first_batch(dense, labels)
 
     def _learn(self, given: Given) -> None:
         validation.check_closed_form(self, given)
@@ -274,76 +284,3 @@ def check_kinds(owner: str, pairs: IndexArray, *, needs_far: bool = True) -> Non
                 f"{owner} needs pairs that should be {kind} ({sign:+}), got none among "
                 f"{len(pairs)}: add some."
             )
-
-
-def chunklets(samples: Samples, pairs: IndexArray) -> MemorySamples:
-    """Samples that are connected by pairs that should be near: each connected set is a class.
-
-    >>> X = np.arange(5.0)[:, None]
-    >>> chunklets(MemorySamples(X), np.array([[0, 2, 1], [2, 4, 1], [1, 3, 1], [0, 1, -1]])).labels
-    array([0, 1, 0, 1, 0])
-    """
-    near = pairs[pairs[:, 2] == 1]
-    indices, places = np.unique(near[:, :2], return_inverse=True)
-    one, other = places.reshape(-1, 2).T
-    graph = coo_array((np.ones(len(near)), (one, other)), shape=(len(indices), len(indices)))
-    codes = connected_components(graph, directed=False)[1]
-    return MemorySamples(samples.take(indices), codes.astype(np.intp))
-
-
-@single_threaded_blas()
-def local_scatters(
-    samples: MemorySamples, moments: Moments, k: int, weights: FloatArray | None = None
-) -> tuple[FloatArray, FloatArray]:
-    """LFDA's scatter within classes and between them, where near samples of a class count more.
-
-    The affinity of two samples of a class is ``exp(-d(i, j)^2 / (s_i s_j))``, with s_i the distance
-    to the k-th nearest sample of the class (Zelnik-Manor and Perona 2004).
-    """
-    weight = np.ones(len(samples.X)) if weights is None else weights
-    within, mixture = np.zeros((2, samples.shape[1], samples.shape[1]))
-    for code, size in enumerate(moments.sizes.tolist()):
-        of_class = samples.labels == code
-        X = samples.X[of_class] - moments.means[code]
-        scatter = _affine_scatter(X, weight[of_class], min(k, size - 1))
-        within += scatter / size
-        mixture += scatter / moments.n
-    between = moments.within + moments.between - moments.by_size / moments.n
-    return within, mixture + between - within
-
-
-def _affine_scatter(X: FloatArray, weight: FloatArray, k: float) -> FloatArray:
-    """Half the sum of (x - y)(x - y)' over all pairs, each by its affinity; blocks of samples."""
-    step = max(1, _AFFINITIES // len(X))
-    blocks = [slice(first, first + step) for first in range(0, len(X), step)]
-    width = np.concatenate([_distance_to(k, squared_distances(X[b], X), weight) for b in blocks])
-    total = np.zeros((X.shape[1], X.shape[1]))
-    for some in blocks:
-        unit = np.sqrt(width[some, None] * width)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            A = np.exp(-squared_distances(X[some], X) / unit)
-        A[unit == 0.0] = 0.0  # such samples repeat others: their differences vanish
-        A *= weight[some, None] * weight
-        total += X[some].T @ (A.sum(axis=1)[:, None] * X[some] - A @ X)
-    return 0.5 * (total + total.T)
-
-
-def _distance_to(k: float, squared: FloatArray, weight: FloatArray) -> FloatArray:
-    """Of each row the smallest entry up to which, with it, columns weigh more than k."""
-    order = np.argsort(squared, axis=1, kind="stable")
-    reached = np.argmax(np.cumsum(weight[order], axis=1) > k, axis=1)
-    rows = np.arange(len(squared))
-    return np.asarray(squared[rows, order[rows, reached]])
-
-
-@single_threaded_blas()
-def local_discriminants(within: FloatArray, between: FloatArray, rank: int) -> FloatArray:
-    """Rows v with the largest ratios r of v'(between)v to v'(within)v = 1, times the root of r.
-
-    >>> local_discriminants(np.diag([1.0, 4.0]), np.diag([9.0, 16.0]), 1) ** 2
-    array([[9., 0.]])
-    """
-    root = Spectrum.of(within).power(-0.5)
-    values, vectors = np.linalg.eigh(root @ between @ root)
-    best = slice(None, -1 - rank, -1)
-    return np.asarray((vectors[:, best] * np.sqrt(np.maximum(values[best], 0.0))).T @ root)

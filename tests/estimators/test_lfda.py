@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calipers import LFDA, Discriminant, closed_forms
-from calipers.closed_forms import local_discriminants, local_scatters
+from calipers import LFDA, Discriminant
+from calipers import local_scatters as module
 from calipers.data.samples import MemorySamples
 from calipers.evaluation import knn_error
+from calipers.local_scatters import local_discriminants, local_scatters
 from calipers.moments import moments_of
 
 RNG = np.random.default_rng(0)
@@ -34,7 +35,7 @@ def by_definition() -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("block", [1, 2**19])
 def test_scatters(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(closed_forms, "_AFFINITIES", block)
+    monkeypatch.setattr(module, "_AFFINITIES", block)
     samples = MemorySamples(X, Y)
     got = local_scatters(samples, moments_of(samples), K)
     for one, other in zip(got, by_definition(), strict=True):

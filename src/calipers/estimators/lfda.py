@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calipers import validation
-from calipers.closed_forms import Scatters, local_discriminants, local_scatters
+from calipers.closed_forms import Scatters
 from calipers.data.samples import MemorySamples, in_memory
 from calipers.fitting import FromWeightedLabels
 from calipers.init import std_or_one
 from calipers.inputs import Given
+from calipers.local_scatters import local_discriminants, local_scatters
 from calipers.metric import MahalanobisMixin
 from calipers.moments import moments_of
 from calipers.validation import AT_LEAST_ONE

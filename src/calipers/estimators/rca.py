@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
 from calipers.arrays import FloatArray, IndexArray
-from calipers.closed_forms import FromMoments, Scatters, Spectrum, chunklets
-from calipers.data.samples import Samples
+from calipers.closed_forms import FromMoments, Scatters, Spectrum
+from calipers.data.samples import MemorySamples, Samples
 from calipers.fitting import FromPairs, FromWeightedLabels
 from calipers.metric import MahalanobisMixin
 from calipers.moments import moments_of
@@ -59,3 +63,18 @@ class RCA(FromWeightedLabels, FromPairs, FromMoments, MahalanobisMixin):
     @staticmethod
     def _of_pairs(samples: Samples, pairs: IndexArray) -> Scatters:
         return Scatters.of_labels(moments_of(chunklets(samples, pairs)))
+
+
+def chunklets(samples: Samples, pairs: IndexArray) -> MemorySamples:
+    """Samples that are connected by pairs that should be near: each connected set is a class.
+
+    >>> X = np.arange(5.0)[:, None]
+    >>> chunklets(MemorySamples(X), np.array([[0, 2, 1], [2, 4, 1], [1, 3, 1], [0, 1, -1]])).labels
+    array([0, 1, 0, 1, 0])
+    """
+    near = pairs[pairs[:, 2] == 1]
+    indices, places = np.unique(near[:, :2], return_inverse=True)
+    one, other = places.reshape(-1, 2).T
+    graph = coo_array((np.ones(len(near)), (one, other)), shape=(len(indices), len(indices)))
+    codes = connected_components(graph, directed=False)[1]
+    return MemorySamples(samples.take(indices), codes.astype(np.intp))

@@ -9,15 +9,8 @@ import numpy.typing as npt
 
 from calipers.arrays import FloatArray
 from calipers.closed_forms import FromMoments, Scatters
-from calipers.data.samples import MemorySamples
-from calipers.fitting import checking, fitting, learned
-from calipers.inputs import (
-    Given,
-    dense_samples,
-    given_unlabeled,
-    restored_on_failure,
-    weighted_part,
-)
+from calipers.fitting import fitting, learned
+from calipers.inputs import given_unlabeled, weighted_part
 from calipers.metric import MahalanobisMixin
 from calipers.validation import AT_LEAST_ONE
 
@@ -54,6 +47,7 @@ class Scaled(FromMoments, MahalanobisMixin):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [AT_LEAST_ONE, None],
     }
+    _has_classes = False
 
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components
@@ -87,32 +81,6 @@ class Scaled(FromMoments, MahalanobisMixin):
         """
         with given_unlabeled(self, X, client=client) as given:
             learned(self, weighted_part(self, given, sample_weight))
-        return self
-
-    @checking
-    def partial_fit(
-        self, X: npt.ArrayLike, y: object = None, sample_weight: npt.ArrayLike | None = None
-    ) -> Self:
-        """Learn from one more batch: the metric is that of a fit to all batches together.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples of the batch.
-        y : object, default=None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            How often each sample counts, as in `fit`.
-
-        Returns
-        -------
-        Self
-            The estimator, with the metric so far.
-        """
-        with restored_on_failure(self):
-            dense = dense_samples(self, X, reset=self._stream is None)
-            batch = Given(MemorySamples(dense), np.empty(0), dense, None)
-            self._add(weighted_part(self, batch, sample_weight))
         return self
 
     @property

@@ -10,9 +10,10 @@ from sklearn.callback import CallbackSupportMixin
 from calipers import one_round, validation
 from calipers.arrays import FloatArray, IndexArray
 from calipers.checkpoint import Checkpointed
-from calipers.closed_forms import Spectrum, local_discriminants
+from calipers.closed_forms import Spectrum
 from calipers.fitting import FromLabels, FromTriplets
 from calipers.inputs import Given
+from calipers.local_scatters import local_discriminants
 from calipers.metric import MahalanobisMixin
 from calipers.solvers.dual_averaging import DualAveragingSolver
 from calipers.threads import single_threaded_blas
