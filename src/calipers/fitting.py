@@ -50,7 +50,8 @@ def learned(estimator: Any, given: Given) -> None:
     """Let a learner learn, and keep the spread of its features: it says what the metric weighs."""
     estimator._learn(given)
     some = given.samples.take(evenly_spaced(given.samples.shape[0], MOST_MEASURED))
-    largest = np.abs(some).max(axis=0).astype(np.float64)
+    low, high = (limit.astype(np.float64) for limit in (some.min(axis=0), some.max(axis=0)))
+    largest = np.maximum(high, -low)
     exponent = np.frexp(largest)[1] - 1  # squares of large numbers would overflow
     unit = np.ldexp(1.0, np.clip(exponent, -1000, 1000))
     estimator.feature_scale_ = unit * (some / unit).std(axis=0)

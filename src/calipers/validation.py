@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
+from hashlib import blake2b
 from numbers import Integral, Real
 from typing import Any
 
@@ -118,7 +119,8 @@ def _on_constant(constant: IndexArray, n_features: int) -> list[str]:
 
 
 def _on_repeated(X: npt.NDArray[Any]) -> list[str]:
-    n_repeated = len(X) - len({sample.tobytes() for sample in X + 0.0})  # -0.0 becomes 0.0
+    seen = {blake2b((sample + 0.0).tobytes()).digest() for sample in X}  # -0.0 becomes 0.0
+    n_repeated = len(X) - len(seen)
     if not n_repeated:
         return []
     return [
