@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _SMALLEST_SQUARE = 1e-290  # below, squares lose digits
 _GRADED = 1e8  # ratio of squared units beyond which half the digits of a feature are lost
-_ROUNDING = 1e-8  # share of the largest eigenvalue that may be below zero by rounding
+_BELOW_ZERO = 1e-8  # share of the largest eigenvalue that may be below zero by rounding
 _TIED = 1e-9  # share of a variance by which two that are the same may differ by rounding
 
 
@@ -103,7 +103,7 @@ def _scaled_vectors(M: FloatArray) -> FloatArray:
         return _rows(*_eigenpairs(M))
     units = np.ldexp(1.0, np.frexp(np.sqrt(np.where(squared > 0.0, squared, seen.max())))[1])
     values, vectors = _eigenpairs(M / units / units[:, None])
-    if values[0] < -_ROUNDING * values[-1]:
+    if values[0] < -_BELOW_ZERO * values[-1]:
         return _rows(*_eigenpairs(M))
     lengths, _, turned, scales, *_ = lapack.dgejsv(_rows(values, vectors) * units, joba=0)
     return np.asarray((turned * (lengths * scales[0] / scales[1])).T[::-1])

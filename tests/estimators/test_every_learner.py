@@ -48,7 +48,7 @@ def test_every_learner_is_in_this_suite() -> None:
 CHANGES: dict[str, list[dict[str, Any]]] = {
     "SPML": [{"batch_size": 5}, {"ridge": 1e-2}, {"margin": 1e6}],
     "SCML": [{"n_basis": 20}, {"batch_size": 5}, {"l1_weight": 0.1}, {"learning_rate": 0.5}],
-    "OASIS": [{"aggressiveness": 0.01}],
+    "OASIS": [{"aggressiveness": 0.01}, {"form": "distance"}],
     "LEGO": [{"learning_rate": 0.5}, {"near_distance": 0.2}, {"far_distance": 8.0}],
     "ITML": [
         *({"slack_weight": 0.5}, {"near_distance": 0.2}, {"far_distance": 8.0}),
