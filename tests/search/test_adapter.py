@@ -261,3 +261,20 @@ def test_mistakes_are_answered_by_one_sentence(given: Any, how: Any, message: st
 def test_parameters_are_checked(how: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=str(next(iter(how)))):
         adapter(**how).fit(*LOG)
+
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ({"n_components": 0}, "'n_components' parameter of QueryAdapter must be an int"),
+        ({"pull": "strong"}, "'pull' parameter of QueryAdapter must be a float"),
+    ],
+)
+def test_parameters_that_are_none(how: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        adapter(**how).fit(*LOG)
+
+
+def test_weights_that_are_no_numbers() -> None:
+    with pytest.raises(ValueError, match="sample_weight must be numbers, got something else"):
+        adapter().fit(*LOG, ["often"] * len(LOG.pairs))

@@ -6,13 +6,15 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Self
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from calipers.fitting import telling
@@ -31,7 +33,7 @@ from calipers.search.report import (
 )
 from calipers.search.vectors import check_width, given_vectors, mapped_lazily, unit_images
 from calipers.training import CallbackObserver
-from calipers.validation import check_components, check_name
+from calipers.validation import check_components
 
 SIDES = ("query", "both")
 MOST_SCORED = 2000
@@ -95,6 +97,16 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     (2, 8)
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "side": [StrOptions(set(SIDES))],
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "generalize_to": [StrOptions(set(HOLD_OUTS))],
+        "pull": [Interval(Real, 0, None, closed="neither"), None],
+        "temperature": [Interval(Real, 0, None, closed="neither"), None],
+        "n_folds": [Interval(Integral, 2, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
     def __init__(
         self,
         side: str = "query",
@@ -148,7 +160,7 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
             The fitted adapter.
         """
         with restored_on_failure(self):
-            self._check()
+            self._validate_params()
             with self._problem(
                 queries,
                 documents,
@@ -348,14 +360,3 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     def _rng(self) -> np.random.Generator:
         state = check_random_state(self.random_state)
         return np.random.default_rng(state.randint(2**31))
-
-    def _check(self) -> None:
-        owner = type(self).__name__
-        check_name(owner, "side", self.side, SIDES)
-        check_name(owner, "generalize_to", self.generalize_to, HOLD_OUTS)
-        for name in ("pull", "temperature"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value < np.inf:
-                raise ValueError(f"{owner}({name}=...) must be above 0, got {value!r}.")
-        if not (isinstance(self.n_folds, int) and self.n_folds >= 2):
-            raise ValueError(f"{owner}(n_folds=...) must be at least 2, got {self.n_folds!r}.")

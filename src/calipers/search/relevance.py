@@ -168,7 +168,8 @@ def _by_id(given: npt.NDArray[Any], ids: Any, n: int, words: tuple[str, str, str
     listed = np.asarray(ids).tolist()
     if len(listed) != n:
         raise ValueError(
-            f"{side}_ids must have one id for each of {n} {plural}, got {len(listed)}."
+            f"{side}_ids must have one id for each of {n} {plural}, got {len(listed)}: give the "
+            "ids of all rows, in their order."
         )
     index_of = {one: index for index, one in enumerate(listed)}
     if len(index_of) < n:
@@ -187,7 +188,13 @@ def _by_id(given: npt.NDArray[Any], ids: Any, n: int, words: tuple[str, str, str
 def _weights(given: Any, n_pairs: int) -> FloatArray:
     if given is None:
         return np.ones(n_pairs)
-    weights = np.asarray(given, dtype=np.float64)
+    try:
+        weights = np.asarray(given, dtype=np.float64)
+    except (ValueError, TypeError):
+        raise ValueError(
+            "sample_weight must be numbers, got something else among them: pass clicks, or grades "
+            "that rise with relevance."
+        ) from None
     if weights.shape != (n_pairs,):
         raise ValueError(
             f"sample_weight must be a finite number of at least 0 for each of {n_pairs} pairs, got "

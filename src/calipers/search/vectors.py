@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from calipers.arrays import IndexArray, refuse_masked
+from calipers.arrays import IndexArray, refuse_kinds
 from calipers.memmap import block_limits, release
 from calipers.search.query_map import largest_entries
 
@@ -76,7 +76,7 @@ def given_vectors(given: Any, name: str) -> Iterator[Vectors]:
 
 
 def _checked(given: Any, name: str) -> npt.NDArray[Any]:
-    refuse_masked(given, name)
+    refuse_kinds(given, name)
     vectors = given if isinstance(given, np.memmap) else np.asarray(given)
     if vectors.ndim != 2 or 0 in vectors.shape or vectors.dtype.kind not in "fiu":
         raise ValueError(
