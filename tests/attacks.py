@@ -266,6 +266,7 @@ try:
 except FileError as refusal:
     print(refusal)
 grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+grown = max(grown, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 assert grown < 1 << 20, f"{grown:,} KB more"
 assert time.process_time() - began < 30, "too slow"
 """
@@ -274,7 +275,8 @@ assert time.process_time() - began < 30, "too slow"
 def bomb(rng: Rng, folder: Path) -> str:
     """Small files that unfold: at most a gigabyte and half a minute each."""
     size = 1 << int(rng.integers(20, 30))
-    kind = one_of(rng, ["line", "cells", "lines", "npz", "libsvm", "json", "text", "list"])
+    kinds = ["line", "cells", "lines", "npz", "libsvm", "json", "keys", "text", "prefix", "list"]
+    kind = one_of(rng, kinds)
     path = folder / "bomb.csv.gz"
     pieces = {"line": b"1", "cells": b"1,", "lines": b"1,2\n"}
     if kind in pieces:
@@ -287,6 +289,9 @@ def bomb(rng: Rng, folder: Path) -> str:
     elif kind == "json":
         path = folder / "bomb.jsonl"
         path.write_text('{"a":' + "[" * min(size, 1 << 22) + "\n")
+    elif kind == "keys":
+        path = folder / "bomb.jsonl"
+        path.write_text("\n".join(f'{{"k{i}":1}}' for i in range(min(size, 1 << 17))))
     elif kind == "npz":
         path = folder / "bomb.npz"
         np.savez_compressed(path, X=np.zeros((min(size, 1 << 27) // 8, 1)))
@@ -297,11 +302,13 @@ def bomb(rng: Rng, folder: Path) -> str:
         path = folder / "bomb.parquet"
         text = pa.DictionaryArray.from_arrays(np.zeros(size >> 17, "i4"), ["x" * (1 << 17)])
         cells = pa.array([np.zeros(min(size, 1 << 26))], pa.list_(pa.float64()))
-        column = text if kind == "text" else cells
-        n = len(column)
-        pa.parquet.write_table(
-            pa.table({"a": np.arange(float(n)), "y": column}), path, compression="zstd"
-        )
+        repeated = pa.array(["x" * (1 << 20)] * (min(size, 1 << 29) >> 20))
+        column = {"text": text, "list": cells, "prefix": repeated}[kind]
+        how: dict[str, Any] = {}
+        if kind == "prefix":
+            how = {"column_encoding": {"a": "PLAIN", "y": "DELTA_BYTE_ARRAY"}}
+        values = pa.table({"a": np.arange(float(len(column))), "y": column})
+        pa.parquet.write_table(values, path, compression="zstd", use_dictionary=not how, **how)
     done = _command("-c", READ, str(path), seconds=600.0)  # it measures its own time
     assert done.returncode == 0, f"{kind}: {done.stderr[-300:]}"
     return "refused" if done.stdout else "held"
@@ -350,7 +357,14 @@ ENVIRONMENTS: dict[str, dict[str, str]] = {
     "no temporary folder": {"TMPDIR": "/nonexistent"},
     "threads": {"CALIPERS_NUM_THREADS": "1000", "OMP_NUM_THREADS": "7"},
     "odd threads": {"CALIPERS_NUM_THREADS": "-1"},
+    "too many threads": {"CALIPERS_NUM_THREADS": "9" * 30},
+    "odd cache": {"CALIPERS_CACHE": "/proc/x", "CALIPERS_DATA": "/nonexistent"},
+    "odd terminal": {"TERM": "\x1b[2J", "COLUMNS": "x", "LINES": "-1", "TZ": "nonsense"},
+    "odd Python": {"PYTHONWARNINGS": "error", "PYTHONOPTIMIZE": "2", "PYTHONIOENCODING": "utf-16"},
 }
+SMALL_FILES = "import resource, sys, runpy; resource.setrlimit(resource.RLIMIT_FSIZE, (512, 512)); \
+sys.argv = sys.argv[1:]; runpy.run_module('calipers', run_name='__main__')"
+"""A command on a disk that is full after half a kilobyte."""
 
 
 @cache
@@ -373,6 +387,8 @@ def environment(rng: Rng, folder: Path) -> str:
     if rng.random() < 0.5:
         folder.chmod(0o755)
         how |= _as_nobody()
+    if rng.random() < 0.3:
+        words[:2] = ["-c", SMALL_FILES, "calipers"]
     done = _command(*words, "--learner", one_of(rng, ["scaled", "triplet-sgd"]), **how)
     assert done.returncode in (0, 2), f"{name}: {done.returncode} {done.stderr[-300:]}"
     assert "Traceback" not in done.stderr, done.stderr[-500:]

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning
 
@@ -32,6 +33,13 @@ each_learner = pytest.mark.parametrize("name", LEARNERS)
 
 def with_first(values: Any, first: Any) -> list[Any]:
     return [first, *list(values)[1:]]
+
+
+def objects(values: list[Any]) -> Any:
+    """An array that holds anything as it is."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
 
 
 ROWS: dict[str, Any] = {
@@ -101,6 +109,28 @@ REFUSED: dict[str, tuple[Any, Any, str]] = {
     "no columns": (FRAME[[]], Y, "X is a table without columns: at least one feature is needed."),
     "an empty table": (X[:, :0], Y, "0 feature(s) (shape=(24, 0)) while a minimum of 1 is"),
     "texts": ([["a", "b"]] * N, Y, "could not convert string to float: X has 'a' in the"),
+    "a lazy table": (
+        pl.LazyFrame(X),
+        Y,
+        "X is a LazyFrame, which is not in memory: pass X.collect().",
+    ),
+    "a file's name": ("table.csv", Y, "X is of type str: pass numbers of shape (n_samples, n_"),
+    "a set": ({1, 2}, Y, "X is of type set: pass numbers of shape (n_samples, n_features), as an"),
+    "vectors in one column": (pl.DataFrame({"a": X.tolist()}), Y, "in the column 'a': encode the"),
+    "samples as objects": (objects(list(X)), Y, "X has its samples in one column: pass numpy.st"),
+    "ragged": ([[1.0], [1.0, 2.0]] * (N // 2), Y, "X has samples of different lengths: give each"),
+    "periods": (
+        FRAME.assign(when=pd.period_range("2020", periods=N, freq="D")),
+        Y,
+        "X has Period('2020-01-01', 'D') in the column 'when': encode the table by",
+    ),
+    "intervals": (FRAME.assign(size=pd.cut(X[:, 0], 3)), Y, "in the column 'size': encode the"),
+    "lazy labels": (X, pl.LazyFrame({"y": Y}), "y should be a 1d array of labels, got LazyFrame:"),
+    "a generator of labels": (X, (y for y in Y), "labels, got generator: pass a list, an array"),
+    "sparse labels": (X, csr_array(Y[:, None]), "labels, got csr_array: pass a list, an array"),
+    "labels by name": (X, dict(enumerate(Y)), "labels, got dict: pass a list, an array or a col"),
+    "labels of two levels": (X, pd.MultiIndex.from_arrays([Y, Y]), "made an array of labels (isna"),
+    "numbers and texts": (X, [1, "1"] * (N // 2), "labels of one type, got labels of types int, s"),
     "both ends of float64": (np.where(X > 0, 1e308, -1e308), Y, "fourth powers overflow float64"),
     "beyond float64": (X.astype(np.longdouble) * np.longdouble("1e400"), Y, "X contains infinity"),
     "two columns of labels": (X, np.stack([Y, Y], axis=1), "y should be a 1d array, got an array"),
@@ -111,9 +141,19 @@ REFUSED: dict[str, tuple[Any, Any, str]] = {
 @pytest.mark.parametrize("kind", REFUSED)
 def test_other_kinds_are_refused_with_the_cause(kind: str, name: str) -> None:
     rows, labels, told = REFUSED[kind]
-    with pytest.raises(ValueError) as caught:  # noqa: PT011
+    with pytest.raises((ValueError, TypeError)) as caught:
         clone(LEARNERS[name]).fit(rows, labels)
     assert told.format(name) in str(caught.value)
+
+
+@each_learner
+@pytest.mark.parametrize(
+    "labels", [["a", "a\0", "b"], [b"a", b"a\0", b"b"], [2**53, 2**53 + 1, 0.5], [1, 1.5, 10**30]]
+)
+def test_a_list_of_labels_is_taken_as_it_is(labels: list[Any], name: str) -> None:
+    """NumPy cuts zeros off texts, and rounds whole numbers beside others."""
+    fitted = clone(LEARNERS[name]).fit(X, labels * (N // 3))
+    assert fitted.classes_.tolist() == sorted(labels)
 
 
 @pytest.mark.parametrize("kind", ["NA among texts", "NaT", "complex X", "names twice", "moments"])

@@ -121,13 +121,13 @@ def test_default_is_the_usable_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     assert n_threads() == cores
 
 
-@pytest.mark.parametrize("asked", ["0", "-1", "two", "", "1.5", "²"])
+@pytest.mark.parametrize("asked", ["0", "-1", "two", "", "1.5", "²", "٣", "9" * 20])
 def test_nonsense_gets_a_sentence(asked: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CALIPERS_NUM_THREADS", asked)
     with pytest.raises(ValueError) as caught:  # noqa: PT011
         n_threads()
     assert str(caught.value) == (
-        f"CALIPERS_NUM_THREADS must be a whole number of at least 1, got {asked!r}."
+        f"CALIPERS_NUM_THREADS must be a whole number from 1 to 9999, got {asked!r}."
     )
 
 

@@ -31,6 +31,8 @@ def refuse_kinds(X: Any, name: str) -> None:
     missing, share a name or hold times.
     """
     refuse_masked(X, name)
+    if type(X).__name__ == "LazyFrame":  # of polars, which warns when its columns are asked for
+        raise TypeError(f"{name} is a LazyFrame, which is not in memory: pass {name}.collect().")
     columns = getattr(X, "column_names", getattr(X, "columns", None))  # the former of pyarrow
     if columns is not None:
         _refuse_columns(X, list(columns), name)
@@ -71,40 +73,76 @@ def _refuse_columns(table: Any, names: list[Any], name: str) -> None:
             )
 
 
+_NO_NUMBERS = (
+    "could not convert string to float",
+    "float() argument must be a string or a real number",
+    "setting an array element with a sequence",
+)
+"""What NumPy says of cells that are no numbers."""
+
+
 @contextmanager
 def within_float64(name: str, X: Any = None) -> Iterator[None]:
-    """Say which whole numbers do not fit into float64, and which column of X holds a text."""
+    """Say which whole numbers do not fit into float64, and where X holds something else."""
     try:
         yield
     except OverflowError as beyond:
         raise ValueError(
             f"{name} has whole numbers beyond float64 ({beyond}): divide them, or leave them out."
         ) from beyond
-    except ValueError as wrong:
-        found = _first_text(X) if "could not convert string" in str(wrong) else None
-        if found is None:
+    except (TypeError, ValueError) as wrong:
+        said = next((words for words in _NO_NUMBERS if words in str(wrong)), None)
+        if said is None or X is None:
             raise
-        raise ValueError(
-            f"could not convert string to float: {name} has {found[1][:40]!r} in the column "
-            f"{found[0]!r}: encode the table by calipers.TableEncoder, or leave the column out."
-        ) from wrong
+        kind = TypeError if isinstance(wrong, TypeError) else ValueError
+        raise kind(f"{said}: {name} {_without_numbers(X)}.") from wrong
 
 
-def _first_text(X: Any) -> tuple[Any, str] | None:
-    """Return the first column with a text that is no number, and that text."""
-    names = getattr(X, "columns", None)
-    table = X if names is not None else np.asarray(X, dtype=object)
-    if names is None and table.ndim != 2:
-        return None
-    for name in range(table.shape[1]) if names is None else names:
-        column = table[:, name] if names is None else table[name]
+def _without_numbers(X: Any) -> str:
+    """Say what X holds instead of numbers."""
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    cells = np.empty((0, 0)) if names is not None else np.asarray(X, dtype=object)
+    if cells.ndim == 1 and all(hasattr(row, "__len__") for row in cells):
+        if len({len(row) for row in cells}) > 1:
+            return "has samples of different lengths: give each one number for every feature"
+        return "has its samples in one column: pass numpy.stack(X)"
+    if cells.ndim != 2:
+        return (
+            f"is of type {type(X).__name__}: pass numbers of shape (n_samples, n_features), as an "
+            "array, a list of lists or a table that is in memory"
+        )
+    columns = enumerate(cells.T) if names is None else ((name, X[name]) for name in names)
+    for name, column in columns:
         for cell in column:
-            if isinstance(cell, str):
-                try:
-                    float(cell)
-                except ValueError:
-                    return name, cell
-    return None
+            try:
+                float(cell)
+            except (TypeError, ValueError):
+                return (
+                    f"has {' '.join(repr(cell).split())[:40]} in the column {name!r}: encode the "
+                    "table by calipers.TableEncoder, or leave the column out"
+                )
+    return "has cells that are no numbers"
+
+
+def exact_labels(y: Any) -> Any:
+    """Return a list of labels as objects if NumPy would change some: 1 and "1", 2^53 + 1 and 0.5.
+
+    >>> exact_labels([1, "1"])
+    array([1, '1'], dtype=object)
+    >>> exact_labels(["a", "b"])
+    ['a', 'b']
+    """
+    if not isinstance(y, list | tuple):
+        return y
+    try:
+        array = np.array(y)
+    except (ValueError, OverflowError):  # of different shapes
+        return y
+    if array.ndim != 1 or array.tolist() == list(y):
+        return y
+    exact = np.empty(len(y), dtype=object)
+    exact[:] = y
+    return exact
 
 
 def refuse_missing(y: Any) -> None:
@@ -123,14 +161,19 @@ def missing_labels(y: Any) -> npt.NDArray[np.bool_]:
     >>> missing_labels(["a", None, float("nan")])
     array([False,  True,  True])
     """
-    if hasattr(y, "isna"):
-        return np.asarray(y.isna(), dtype=np.bool_)
     try:
+        if hasattr(y, "isna"):
+            return np.asarray(y.isna(), dtype=np.bool_)
         labels = y if isinstance(y, list | tuple) else np.asarray(y)
     except Exception as problem:  # of whatever library y is
         raise ValueError(
             f"y cannot be made an array of labels ({problem}): pass texts or whole numbers."
         ) from problem
+    if getattr(labels, "ndim", 1) == 0:
+        raise ValueError(
+            f"y should be a 1d array of labels, got {type(y).__name__}: pass a list, an array or "
+            "a column that is in memory."
+        )
     kind = getattr(getattr(labels, "dtype", None), "kind", "O")
     if kind in ("m", "M"):
         return np.asarray(np.isnat(labels))

@@ -19,6 +19,7 @@ from calipers import memmap
 from calipers.arrays import (
     FloatArray,
     IndexArray,
+    exact_labels,
     refuse_kinds,
     refuse_masked,
     refuse_missing,
@@ -209,8 +210,7 @@ def _refuse_client(estimator: Any, client: Any) -> None:
 
 def _labeled_memmap(estimator: Any, X: npt.NDArray[Any], y: Any) -> Given:
     checked = _checked_map(estimator, X)
-    check_labels(estimator, y)
-    labels = column_or_1d(y, warn=True)
+    labels = column_or_1d(checked_labels(estimator, y), warn=True)
     refuse_mixed(estimator, labels)
     if len(labels) != len(checked):
         raise ValueError(
@@ -284,7 +284,7 @@ def dense_labeled(
             f"pass pairs or triplets of samples to PairClassifier({owner}()) or TripletClassifier, "
             "or their indices to fit_pairs or fit_triplets."
         )
-    check_labels(estimator, y)
+    y = checked_labels(estimator, y)
     more = {**_DENSE, "reset": reset, "ensure_min_samples": fewest}
     with within_float64("X", X), np.errstate(over="ignore", invalid="ignore"):
         samples, labels = validate_data(estimator, X, y, **more)
@@ -292,8 +292,8 @@ def dense_labeled(
     return samples, labels
 
 
-def check_labels(estimator: Any, y: Any) -> None:
-    """Raise if there are no labels, or if some are missing."""
+def checked_labels(estimator: Any, y: Any) -> Any:
+    """Return labels as they are; raise if there are none, or if some are missing."""
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None: pass "
@@ -301,6 +301,7 @@ def check_labels(estimator: Any, y: Any) -> None:
         )
     refuse_masked(y, "y")
     refuse_missing(y)
+    return exact_labels(y)
 
 
 def refuse_mixed(estimator: Any, labels: npt.NDArray[Any]) -> None:

@@ -105,9 +105,9 @@ def n_threads() -> int:
     """Return the number of threads to use: ``CALIPERS_NUM_THREADS``, else the usable cores."""
     asked = os.environ.get("CALIPERS_NUM_THREADS")
     if asked is not None:
-        if not asked.isdecimal() or int(asked) < 1:
+        if not (asked.isascii() and asked.isdecimal() and len(asked) < 5 and int(asked) > 0):
             raise ValueError(
-                f"CALIPERS_NUM_THREADS must be a whole number of at least 1, got {asked!r}."
+                f"CALIPERS_NUM_THREADS must be a whole number from 1 to 9999, got {asked[:20]!r}."
             )
         return int(asked)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -177,3 +177,17 @@ def test_other_missing_packages_are_not_hidden(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("calipers.loading.load_metric", broken)
     with pytest.raises(ImportError, match="no module of ours"):
         main(["inspect", "m"])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a shell")
+@pytest.mark.parametrize(
+    ("closed", "words", "code"),
+    [(1, "--version", 0), (1, "inspect x", 2), (2, "inspect x", 2), (2, "nonsense", 2)],
+)
+def test_closed_outputs(closed: int, words: str, code: int, tmp_path: Path) -> None:
+    command = f"'{sys.executable}' -m calipers {words} {closed}>&-"
+    done = subprocess.run(
+        command, shell=True, capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr

@@ -168,3 +168,20 @@ def test_tasks_and_callbacks(client: Any) -> None:
 def test_labels_must_be_on_the_cluster_too(client: Any) -> None:
     with pytest.raises(TypeError, match=r"^y must be a dask array, a dask dataframe or a list"):
         bounded(lambda: little("TripletSGD").fit(collections("array")[0], Y, client=client))
+
+
+def test_names_of_columns_are_those_of_the_last_fit(client: Any) -> None:
+    names = [f"f{i}" for i in range(X.shape[1])]
+    table = dataframe.from_pandas(pd.DataFrame(X, columns=names), npartitions=3)
+    labels = dataframe.from_pandas(pd.Series(Y), npartitions=3)
+    learner = little("TripletSGD")
+    bounded(lambda: learner.fit(table, labels, client=client))
+    assert learner.feature_names_in_.tolist() == names
+    with pytest.raises(ValueError, match="the same in another order"):
+        learner.transform(table[names[::-1]])
+    gaps = dataframe.from_pandas(pd.Series(Y, dtype="Int64").mask(Y == 1), npartitions=3)
+    with pytest.raises(ValueError, match="missing label at index"):
+        bounded(lambda: learner.fit(table, gaps, client=client))
+    assert learner.feature_names_in_.tolist() == names  # a fit that fails changes nothing
+    bounded(lambda: learner.fit(*collections("array"), client=client))
+    assert not hasattr(learner, "feature_names_in_")

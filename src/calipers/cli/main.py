@@ -10,6 +10,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NoReturn
 
 from calipers import __version__
@@ -52,6 +53,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         0 done, 1 the paper's numbers are not met, 2 a mistake of the user's, 130 or 143 stopped
         by a signal.
     """
+    for name in ("stdout", "stderr"):  # None where the shell has closed them
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115
     parser = _parser()
     options = parser.parse_args(argv)
     if options.command is None:

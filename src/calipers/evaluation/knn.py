@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from calipers.arrays import exact_labels
 from calipers.evaluation.nearest import nearest_samples
 from calipers.knn import vote
 
@@ -48,7 +49,7 @@ def knn_predict(
     >>> knn_predict([[0.0], [1.0], [3.0]], ["c", "b", "a"], [[0.2]])
     array(['c'], dtype='<U1')
     """
-    labels = np.asarray(y_train)
+    labels = np.asarray(exact_labels(y_train))
     n_train = len(np.asarray(X_train))
     if labels.shape != (n_train,):
         raise ValueError(
@@ -108,7 +109,7 @@ def predicted_right(
 ) -> npt.NDArray[np.bool_]:
     """Return whether `knn_predict` gets each test sample right."""
     predicted = knn_predict(X_train, y_train, X_test, n_neighbors=n_neighbors)
-    truth = np.asarray(y_test)
+    truth = np.asarray(exact_labels(y_test))
     if truth.shape != predicted.shape or not len(truth):
         raise ValueError(
             f"y_test must have one label for each sample of X_test and at least one, "

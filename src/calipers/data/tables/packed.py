@@ -19,6 +19,8 @@ MOST_TEXT = 32 << 20
 """Bytes of text that any packed file may grow to; text takes longer to read than numbers."""
 LARGEST_GROWTH = 100
 """Times its own size that a file may grow to beyond that."""
+LARGEST_TEXT_GROWTH = 10
+"""The same of a packed text, which takes a second per megabyte or so to read."""
 LONGEST_ROW = 32 << 20
 """Characters that one row of a text may have."""
 
@@ -58,15 +60,22 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         ) from problem
 
 
-def largest_size(path: Path, *, most: int | None = None) -> int:
+def largest_size(path: Path, *, most: int | None = None, growth: int = LARGEST_GROWTH) -> int:
     """Return the bytes that the content of a file may take."""
-    return max(MOST_UNPACKED if most is None else most, LARGEST_GROWTH * path.stat().st_size)
+    return max(MOST_UNPACKED if most is None else most, growth * path.stat().st_size)
 
 
-def check_growth(path: Path, n_bytes: int, *, when: str = "", most: int | None = None) -> None:
+def check_growth(
+    path: Path,
+    n_bytes: int,
+    *,
+    when: str = "",
+    most: int | None = None,
+    growth: int = LARGEST_GROWTH,
+) -> None:
     """Raise if a file would grow to ``n_bytes`` that no table of its size has."""
     size = path.stat().st_size
-    if n_bytes <= largest_size(path, most=most):
+    if n_bytes <= largest_size(path, most=most, growth=growth):
         return
     if when:
         raise FileError(
@@ -131,7 +140,8 @@ class _Measured(io.RawIOBase):
         data = self._stream.read(len(view))
         view[: len(data)] = data
         self._count += len(data)
-        check_growth(self._path, self._count, most=min(MOST_TEXT, MOST_UNPACKED))
+        most = min(MOST_TEXT, MOST_UNPACKED)
+        check_growth(self._path, self._count, most=most, growth=LARGEST_TEXT_GROWTH)
         return len(data)
 
     def seek(self, offset: int, whence: int = 0) -> int:
