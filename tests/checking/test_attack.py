@@ -35,7 +35,7 @@ def as_floats(texts: list[str]) -> Any:
 
 MISTAKES: dict[str, tuple[str, Any]] = {
     "kinds": ("calipers.inputs.refuse_missing", lambda y: None),
-    "table": ("calipers.data.tables.text.labels_of_texts", as_floats),
+    "table": ("calipers.data.tables.table.labels_of_texts", as_floats),
     "foreign": ("calipers.io.errors.escaped", str),
 }
 
