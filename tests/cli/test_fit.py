@@ -176,7 +176,7 @@ def test_mistakes_end_in_one_sentence(folder: Path, capsys: pytest.CaptureFixtur
         (["transform", "picture.png", "iris.csv", "-o", "o.csv"], "is a PNG picture, not a metric"),
         (["transform", "m", "lone.csv", "-o", "o.csv"], "no column 'sepal length' (a feature of"),
         (["transform", "m", "iris.csv", "-o", "o.doc"], "The output must end in .csv"),
-        (["inspect", "iris.csv"], "is not a whole metric file"),
+        (["inspect", "iris.csv"], "is a table, where what was learned is needed"),
         (["inspect", "none"], "There is no file 'none'"),
     ):
         quiet = [] if arguments[0] == "inspect" else ["--quiet"]

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from calipers.cli.main import _parser
+from calipers.cli.main import _parser, main
 from commands import X, quick_fit, refused, run
 
 
@@ -45,6 +45,12 @@ def test_arguments_the_wrong_way_round(capsys: pytest.CaptureFixture[str]) -> No
         "'iris.csv' is a table, and 'm' is what was learned, which comes first: calipers transform "
         "m iris.csv -o o.csv."
     )
+    table = "'iris.csv' is a table, where what was learned is needed: give a file that"
+    for arguments in (
+        ["inspect", "iris.csv"],
+        ["transform", "iris.csv", "iris.csv", "-o", "o.csv"],
+    ):
+        assert refused(capsys, *arguments).startswith(table)
     told = refused(capsys, "transform", "m", "iris.csv", "-o", "-", "--json")
     assert told == "-o - and --json both write to standard output: give one of them."
 
@@ -75,3 +81,29 @@ def test_completion(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
 def test_suggestions_are_near(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "did you mean 'species'?" in refused(capsys, "fit", "iris.csv", "--label", "specis")
     assert "did you mean" not in refused(capsys, "fit", "iris.csv", "--label", "price")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "near"),
+    [
+        ("fitt iris.csv", "fit"),
+        ("fit iris.csv --methd sgd", "--method"),
+        ("fit iris.csv --methd=sgd", "--method"),
+        ("fit iris.csv --method sdg", "sgd"),
+        ("evaluate iris.csv --lable species --fold 5 --quite", "--label' and '--quiet"),
+        ("guess iris.csv", None),
+        ("fit iris.csv --colour red", None),
+        ("fit iris.csv label.csv", None),
+    ],
+)
+def test_commands_and_options_that_are_near(
+    arguments: str, near: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments.split())
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    if near is None:
+        assert "did you mean" not in told
+    else:
+        assert f"; did you mean '{near}'? (see calipers" in told

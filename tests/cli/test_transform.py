@@ -35,6 +35,31 @@ def test_transform(ending: str) -> None:
         assert data.names == [f"tripletsgd{i}" for i in range(4)]
 
 
+@pytest.mark.parametrize(
+    ("ending", "labelled", "told"),
+    [
+        (".csv", True, ""),
+        (".npy", True, "An .npy file holds no labels and IDs: write .csv"),
+        (".npz", True, "An .npz file holds no columns beside the labels: write .csv"),
+        (".npz", False, "An .npz file holds no labels and IDs: write .csv"),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_columns_that_a_file_cannot_hold_are_told(
+    ending: str, labelled: bool, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    quick_fit()
+    rows = [[f"n{i}", *X[i].tolist(), SPECIES[i] if i or labelled else ""] for i in range(150)]
+    lines = [["id", *FEATURES, "species"], *rows]
+    Path("ids.csv").write_text("\n".join(",".join(map(str, line)) for line in lines))
+    run("transform", "m", "ids.csv", "-o", f"out{ending}")
+    err = capsys.readouterr().err
+    assert told in err
+    assert ("file holds" in err) == (ending != ".csv")
+    if ending == ".npz":
+        assert ("y" in np.load("out.npz")) == labelled
+
+
 def test_transform_without_labels_or_names(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

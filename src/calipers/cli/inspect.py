@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calipers.cli.options import add_output, count
+from calipers.cli.options import add_output, count, load_learned
 from calipers.cli.output import say, write_json
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     """Read and show."""
     from calipers.loading import load_metric
 
-    metric = load_metric(options.metric)
+    metric = load_learned(options, load_metric)
     facts = _facts(metric, Path(options.metric).stat().st_size)
     if options.json:
         write_json(facts)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from calipers import __version__
 from calipers.cli import (
@@ -32,11 +32,40 @@ COMMANDS = (demo, fit, transform, evaluate, adapt, inspect, fingerprint, paper, 
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that answers a mistake with one sentence instead of the whole usage."""
+    """A parser that answers a mistake with one sentence instead of the whole usage.
+
+    The sentence names the command or option that is meant, where one is near.
+    """
 
     def error(self, message: str) -> NoReturn:
         remark(f"{self.prog}: {message} (see {self.prog} --help)")
         self.exit(2)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse, and refuse what is unknown here, where the options of a command are known."""
+        options, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            words = [word.partition("=")[0] for word in unknown if word.startswith("-")]
+            hint = _did_you_mean(words, self._option_string_actions)
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+        return options, unknown
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is None or value in action.choices:
+            return
+        hint = _did_you_mean([str(value)], action.choices)
+        allowed = ", ".join(map(str, action.choices))
+        raise argparse.ArgumentError(
+            action, f"invalid choice: {value!r} (choose from {allowed}){hint}"
+        )
+
+
+def _did_you_mean(words: list[str], allowed: Iterable[str]) -> str:
+    """Return a question that names what is near to a word; nothing is near to most words."""
+    from difflib import get_close_matches
+
+    near = [match for word in words for match in get_close_matches(word, [*allowed], n=1)]
+    return f"; did you mean {' and '.join(map(repr, near))}?" if near else ""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -6,7 +6,7 @@ import argparse
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -120,6 +120,29 @@ def _file_of(options: argparse.Namespace) -> Iterator[Path]:
             yield path
         except FileError as wrong:
             raise FileError(str(wrong).replace(str(path), "standard input")) from wrong
+
+
+def load_learned(options: argparse.Namespace, load: Callable[[str], Any]) -> Any:
+    """Load what was learned; say so if a table stands in its place."""
+    from calipers.data.tables.read import is_table
+    from calipers.io import FileError, read
+
+    try:
+        return load(options.metric)
+    except FileError:
+        if not is_table(Path(options.metric)):
+            raise
+    try:
+        read(getattr(options, "data", ""))
+    except FileError:
+        raise FileError(
+            f"{options.metric!r} is a table, where what was learned is needed: give a file that "
+            "'calipers fit' or 'calipers adapt' wrote."
+        ) from None
+    raise FileError(
+        f"{options.metric!r} is a table, and {options.data!r} is what was learned, which comes "
+        f"first: calipers transform {options.data} {options.metric} -o {options.output}."
+    )
 
 
 _READ = ("data", "label", "metric")  # options that may name a file to read

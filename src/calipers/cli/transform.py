@@ -8,7 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calipers.cli.options import STANDARD, TABLE, add_data, add_output, check_apart, read_table
+from calipers.cli.options import (
+    STANDARD,
+    TABLE,
+    add_data,
+    add_output,
+    check_apart,
+    load_learned,
+    read_table,
+)
 from calipers.cli.output import remark, write_json
 
 if TYPE_CHECKING:
@@ -61,8 +69,7 @@ def run(options: argparse.Namespace) -> int:
     if not to_stdout:
         check_output(options.output)
         check_apart(options.output, options)
-    _check_order(options)
-    loaded = load(options.metric)
+    loaded = load_learned(options, load)
     if isinstance(loaded, QueryMap):
         return _map_queries(options, loaded)
     metric = loaded
@@ -72,7 +79,8 @@ def run(options: argparse.Namespace) -> int:
     X, data = _samples(options, metric, table)
     images = _transformed(X, metric.components_, source=options.data)
     names = metric.get_feature_names_out().tolist()
-    return _write(options, images, names, _carried(data), data.y)
+    y = data.y if data.has_label is None else None  # labels of some samples only fit no array
+    return _write(options, images, names, _carried(data), y)
 
 
 def _carried(data: Chosen) -> dict[str, npt.NDArray[Any]]:
@@ -92,7 +100,7 @@ def _write(
     options: argparse.Namespace,
     images: npt.NDArray[Any],
     names: list[str],
-    carried: dict[str, npt.NDArray[Any]] | None = None,
+    carried: dict[str, npt.NDArray[Any]],
     y: npt.NDArray[Any] | None = None,
 ) -> int:
     """Write the images, and say so."""
@@ -103,8 +111,11 @@ def _write(
         write_text(sys.stdout.buffer, images, names, carried=carried)
     else:
         write(options.output, images, names, carried=carried, y=y)
-    if options.output.suffix.lower() == ".npy" and carried and not options.quiet:
-        remark("An .npy file holds no labels and IDs: write .csv or .parquet to keep them.")
+    ending = options.output.suffix.lower()
+    n_kept = {".npy": 0, ".npz": 0 if y is None else 1}.get(ending, len(carried))
+    if len(carried) > n_kept and not options.quiet:
+        what = "no columns beside the labels" if n_kept else "no labels and IDs"
+        remark(f"An {ending} file holds {what}: write .csv or .parquet to keep them.")
     row = {"file": str(options.output), "samples": len(images), "components": images.shape[1]}
     if options.json:
         write_json(row)
@@ -123,23 +134,7 @@ def _map_queries(options: argparse.Namespace, query_map: QueryMap) -> int:
         images = query_map.transform(queries)
     except ValueError as mistake:
         raise FileError(f"{options.data}: {mistake}") from None
-    return _write(options, images, [f"component{i}" for i in range(images.shape[1])])
-
-
-def _check_order(options: argparse.Namespace) -> None:
-    """Raise if the table stands where the metric should be."""
-    from calipers.data.tables.read import format_of
-    from calipers.io import FileError, read
-
-    try:
-        format_of(Path(options.metric))
-        read(options.data)
-    except FileError:
-        return
-    raise FileError(
-        f"{options.metric!r} is a table, and {options.data!r} is what was learned, which comes "
-        f"first: calipers transform {options.data} {options.metric} -o {options.output}."
-    )
+    return _write(options, images, [f"component{i}" for i in range(images.shape[1])], {})
 
 
 def _column_names(metric: SavedMetric) -> list[str] | None:

@@ -94,6 +94,11 @@ def check_is_file(path: Path) -> None:
         raise FileError(f"{str(path)!r} {what}: give the name of a data file.")
 
 
+def is_table(path: Path) -> bool:
+    """Whether there is such a file, and its ending names a format of tables."""
+    return plain_suffix(path) in _BY_SUFFIX and path.is_file()
+
+
 def format_of(path: Path) -> str:
     """Return the format that the ending of a name tells of."""
     suffix = plain_suffix(path)
