@@ -11,6 +11,7 @@ from benchmarks import kinds, startup
 from benchmarks.problem import METHODS
 
 from benchmark_rows import finite, run
+from data_folder import FOLDER, needs_data
 from search_log import turned
 
 pytestmark = pytest.mark.usefixtures("no_data_folder")
@@ -195,3 +196,17 @@ def test_profile_of_both_editions(tmp_path: Path) -> None:
     words = "--only sensit --methods ha-sgd --triplets 300 --repeats 1"
     (row,) = run("profile", tmp_path, *words.split(), "--first-edition", sys.executable)
     assert finite(row, "whole", "first_whole", "times_limit")
+
+
+@needs_data
+def test_readings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("--only", "letter", "--methods", "oasis", "--data-dir", str(FOLDER))
+    *rows, scaled, integers = run("readings", tmp_path, *words)
+    off = {row["reading"]: abs(row["per_cent"]) for row in rows}
+    assert off["taken: distance, C = 0.1"] < 3
+    assert all(other > 20 for reading, other in off.items() if "taken" not in reading)
+    assert scaled["positives"] == scaled["negatives"] == scaled["apart"] == 0.0
+    assert 3 < integers["positives"] < 12  # ties that rounding has broken
+    assert 3 < integers["negatives"] < 12
+    assert integers["apart"] < 1e-14
+    assert "|points| of error, mean" in capsys.readouterr().out

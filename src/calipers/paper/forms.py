@@ -55,27 +55,14 @@ def _is_object(value: Any, **parts: Callable[[Any], bool]) -> bool:
     )
 
 
-def _is_curve(value: Any) -> bool:
-    seen = value.get("triplets") if isinstance(value, dict) else None
-    if not isinstance(seen, list) or not _is_list(seen, _is_count):
-        return False
-    same = partial(_is_list, length=len(seen))
-    return _is_object(value, loss=partial(same, of=_is_finite), updates=partial(same, of=_is_count))
+def _are_lists(value: Any, **parts: Callable[[Any], bool]) -> bool:
+    """An object of lists of one length."""
+    lists = {name: partial(_is_list, of=of) for name, of in parts.items()}
+    return _is_object(value, **lists) and len({len(value[name]) for name in parts}) == 1
 
 
-def _is_training(value: Any) -> bool:
-    seen = value.get("triplets") if isinstance(value, dict) else None
-    if not isinstance(seen, list) or not _is_list(seen, _is_count):
-        return False
-    return _is_object(value, loss=partial(_is_list, of=_is_finite, length=len(seen)))
-
-
-def _is_picture(value: Any) -> bool:
-    classes = value.get("classes") if isinstance(value, dict) else None
-    if not isinstance(classes, list) or not _is_list(classes, _is_label):
-        return False
-    points = partial(_is_list, of=_is_point, length=len(classes))
-    return _is_object(value, before=points, after=points)
+_is_training = partial(_are_lists, triplets=_is_count, loss=_is_finite)
+_is_curve = partial(_is_training, updates=_is_count)
 
 
 def _is_label(value: Any) -> bool:
@@ -84,6 +71,9 @@ def _is_label(value: Any) -> bool:
 
 def _is_point(value: Any) -> bool:
     return _is_list(value, lambda v: isinstance(v, int | float) and abs(v) <= LARGEST, 2)
+
+
+_is_picture = partial(_are_lists, classes=_is_label, before=_is_point, after=_is_point)
 
 
 def _or_null(form: Form) -> Form:

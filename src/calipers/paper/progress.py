@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
 
-"""Seconds without a sign of life after which a wait is explained."""
-
 
 class FitAdvance:
     """Callback that reports the finished parts of a fit; together they make 1.

@@ -26,11 +26,10 @@ OPEN = {
     "oasis": "OASIS learns a similarity. Its published counts are those of the same steps on a "
     "distance, with a projection after each, which is what was run; the published seconds for an "
     "update say the same. The reading was chosen on the counts. python -m benchmarks readings has "
-    "the similarity, symmetric or not, and other origins of the features beside it.",
+    "the similarity and other origins of the features beside it.",
     "spml": "The paper changed SPML's code and gives none of its constants; ours are the defaults "
-    "of its authors. python -m benchmarks readings compares other ridges, margins, means and "
-    "averages. None is nearer on all data sets: each that helps on poker is farther off on "
-    "connect4. The last iterate, which is the result, scatters on poker.",
+    "of its authors. python -m benchmarks readings compares other ridges, margins and averages: "
+    "those that bring poker's error down bring connect4's below the published one, too.",
     "lmnn": "The paper ran the LMNN of its authors with their defaults and stopping rule; ours "
     "minimises the same objective, with three targets, until it hardly falls any more. python -m "
     "benchmarks readings compares stops after few steps, other numbers of targets and other "
@@ -42,7 +41,8 @@ OPEN = {
 """By method, what the paper does not tell and what was done instead."""
 
 FEATURES = {
-    "letter": "letter is scaled to [-1, 1]",
+    "letter": "letter is scaled to [-1, 1], which is rounded, so that samples that tie as integers "
+    "are apart by the last digit",
     "connect4": "connect4's squares b / o / x are numbered 1 / 2 / 3",
     "tdt30": "tdt30 is raw counts of terms, reduced to 200 dimensions by PCA",
     "rcv20": "rcv20 is reduced to 200 dimensions by PCA",

@@ -52,6 +52,11 @@ class Cell:
     trained_on: int | None = None
 
     @property
+    def is_empty(self) -> bool:
+        """Whether neither side has a number."""
+        return self.ours is None and self.paper is None
+
+    @property
     def difference(self) -> float | None:
         """Ours less the paper's."""
         if self.ours is None or self.paper is None:
@@ -134,6 +139,10 @@ class Summary:
         """Table 1."""
         return [self._dataset(name) for name in self.names]
 
+    def dataset(self, name: str) -> DataSet:
+        """The row of Table 1 of one data set."""
+        return self.datasets[self.names.index(name)]
+
     @cached_property
     def errors(self) -> Mapping[tuple[str, str], Cell]:
         """Table 4, in per cent."""
@@ -153,6 +162,10 @@ class Summary:
     def updates(self) -> Mapping[tuple[str, str], Cell]:
         """Table 6."""
         return self._table("updates", published.UPDATES)
+
+    def columns(self, table: Mapping[tuple[str, str], Cell]) -> list[str]:
+        """Methods for which a table has a number."""
+        return [m for m in self.methods if not all(table[n, m].is_empty for n in self.names)]
 
     def speed_up(self, dataset: str, method: str) -> Cell:
         """How many times faster than SGD, which does not depend on the machine."""

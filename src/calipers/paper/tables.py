@@ -110,10 +110,6 @@ def _table(title: str, *, left: Sequence[str]) -> Table:
     return table
 
 
-def _seconds(number: float | None) -> str:
-    return _NOTHING if number is None else f"{number:.2f}"
-
-
 def _verdict(difference: float, tolerance: float | None, unit: str) -> str:
     if tolerance is None:
         return _NOTHING

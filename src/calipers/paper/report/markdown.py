@@ -55,7 +55,7 @@ def _comparison(
     gap: Gap,
 ) -> str:
     def text(cell: Cell) -> str:
-        if cell.ours is None and cell.paper is None:
+        if cell.is_empty:
             return words.NO_VALUE
         found = gap(cell)
         inside = words.paper(cell, show) + (f"; {found[0].sign} {found[1]}" if found else "")
@@ -63,7 +63,7 @@ def _comparison(
             return f"{show(cell.ours)}{words.mark(cell)}"
         return f"{show(cell.ours)}{words.mark(cell)} ({inside})"
 
-    methods = [m for m in summary.methods if any(_has(table[n, m]) for n in summary.names)]
+    methods = summary.columns(table)
     rows = [
         [_named(summary, name), *(text(table[name, method]) for method in methods)]
         for name in summary.names
@@ -73,8 +73,7 @@ def _comparison(
 
 def _named(summary: Summary, name: str) -> str:
     """The name of a data set, with a star for a stand-in."""
-    (data,) = (data for data in summary.datasets if data.name == name)
-    return f"{name}*" if data.is_stand_in else name
+    return f"{name}*" if summary.dataset(name).is_stand_in else name
 
 
 def _study(summary: Summary) -> list[str]:
@@ -94,10 +93,6 @@ def _study(summary: Summary) -> list[str]:
         for row in summary.study
     ]
     return ["## Parameter study", _table(headings, rows)]
-
-
-def _has(cell: Cell) -> bool:
-    return cell.ours is not None or cell.paper is not None
 
 
 def _speed_ups(summary: Summary) -> str:

@@ -118,7 +118,7 @@ def _comparison(
     summary: Summary, table: Mapping[tuple[str, str], Cell], show: Show, gap: Gap
 ) -> str:
     """A table of the paper, each cell with ours, the paper's and the difference."""
-    methods = [m for m in summary.methods if any(_has(table[n, m]) for n in summary.names)]
+    methods = summary.columns(table)
     body = []
     for name in summary.names:
         cells = {method: table[name, method] for method in methods}
@@ -130,10 +130,6 @@ def _comparison(
         ]
         body.append(_heading(summary, name) + "".join(parts))
     return _table(_headings(methods), body)
-
-
-def _has(cell: Cell) -> bool:
-    return cell.ours is not None or cell.paper is not None
 
 
 def _opens_group(method: str, methods: Sequence[str]) -> bool:
@@ -188,8 +184,7 @@ def _first(method: str, methods: Sequence[str]) -> str:
 
 
 def _heading(summary: Summary, name: str) -> str:
-    (data,) = (data for data in summary.datasets if data.name == name)
-    mark = ""
+    data, mark = summary.dataset(name), ""
     if data.is_stand_in:
         mark = f'<br><span class="stand-in" title="{escape(data.note)}">stand-in</span>'
     elif data.ours is None:
@@ -219,18 +214,13 @@ def _speed_ups(summary: Summary) -> str:
 
 def _mining(summary: Summary) -> str:
     """The seconds that Table 5 leaves out, in a sentence."""
+    shared = [name for name, system in SYSTEMS.items() if system.kind in ("online", "sgd")]
     parts = []
     for name in summary.names:
-        cell = next(
-            (
-                found
-                for method in ("sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd", "oasis", "lego")
-                if (found := summary.mining_seconds[name, method]).ours is not None
-            ),
-            None,
-        )
-        if cell:
-            parts.append(f"{name} {words.seconds(cell.ours)}")
+        known = [summary.mining_seconds[name, method].ours for method in shared]
+        seconds = next((value for value in known if value is not None), None)
+        if seconds is not None:
+            parts.append(f"{name} {words.seconds(seconds)}")
     if not parts:
         return ""
     return f"<p>Seconds to make the triplets, not in the table: {escape(', '.join(parts))}.</p>"
