@@ -171,7 +171,8 @@ def farthest(summary: Summary, count: int = 5) -> list[str]:
     far: list[tuple[float, str]] = []
     for (dataset, method), cell in summary.errors.items():
         if cell.difference is not None and abs(cell.difference) > ERROR_NEAR:
-            text = f"{SYSTEMS[method].label} on {dataset}: {_compared(cell)}"
+            stand_in = " (a stand-in)" if summary.dataset(dataset).is_stand_in else ""
+            text = f"{SYSTEMS[method].label} on {dataset}{stand_in}: {_compared(cell)}"
             far.append((abs(cell.difference), text))
     return [text for _, text in sorted(far, reverse=True)[:count]]
 

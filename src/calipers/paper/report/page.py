@@ -110,7 +110,7 @@ def _legend(near: str) -> str:
     )
     return (
         f'<p class="legend"><b>ours</b> · the paper&#39;s · difference: {signs} · the lowest of '
-        "ours in a row is underlined</p>"
+        "ours in a row is underlined · † learned from so many samples only</p>"
     )
 
 
