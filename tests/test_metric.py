@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -185,3 +186,5 @@ def test_a_fitted_repr_says_what_was_resolved() -> None:
     assert f"init_={fitted.init_!r}" in repr(fitted)
     assert f"n_neighbors_={fitted.n_neighbors_}" in repr(fitted)
     assert repr(clone(fitted)) == before
+    assert fitted._repr_html_().startswith(f"<p>{escape(repr(fitted))}</p><style")
+    assert clone(fitted)._repr_html_().startswith("<style")

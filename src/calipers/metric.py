@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from html import escape
 from math import sqrt
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
@@ -210,6 +211,11 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         shown = [f"{name}_={v!r}" for name, v in became.items() if isinstance(v, int | float | str)]
         sizes = f"{self.components_.shape[1]} features to {self._n_features_out} dimensions"
         return f"{text}  # {', '.join([sizes, *shown])}"
+
+    def _html_repr(self) -> str:
+        """Return scikit-learn's diagram, once fitted under what was chosen and why."""
+        diagram = str(super()._html_repr())
+        return f"<p>{escape(repr(self))}</p>{diagram}" if hasattr(self, "components_") else diagram
 
     def transform(self, X: npt.ArrayLike) -> Any:
         """Map samples so that the Euclidean distance between images is the learned distance.

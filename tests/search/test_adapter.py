@@ -40,6 +40,7 @@ def test_a_rotation_is_learned_for_queries_and_documents_that_are_new(
     assert fitted.report_.comparisons["queries"].gain > 0.05
     assert str(fitted.report_).startswith("The map helps: ")
     assert "The map helps" in repr(fitted)
+    assert "The map helps" in fitted._repr_html_().partition("<style")[0]
     assert (
         fitted.score(*new)
         > calipers.retrieval_report(calipers.QueryMap(np.eye(12)), *new)

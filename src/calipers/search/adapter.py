@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from html import escape
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -347,6 +348,11 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     def __repr__(self, **how: Any) -> str:
         text: str = super().__repr__(**how)
         return text if "report_" not in vars(self) else f"{text}  # {self.report_.verdict}"
+
+    def _html_repr(self) -> str:
+        """Return scikit-learn's diagram, once fitted under the verdict."""
+        diagram = str(super()._html_repr())
+        return f"<p>{escape(repr(self))}</p>{diagram}" if "report_" in vars(self) else diagram
 
     def _facts(self) -> dict[str, Any]:
         """What the file keeps."""
