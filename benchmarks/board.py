@@ -1,7 +1,8 @@
 """The board of the documentation: learners beside each other on data that scikit-learn brings.
 
 A quarter of (at most ``--most``) samples of each training part is held out, anew for each seed.
-Learners have their defaults. The page is made of the rows, with the date and the commit.
+Learners have their defaults. The page and its picture are made of the rows; the page has the date
+and the commit.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +18,10 @@ from benchmarks.choices import learner
 from benchmarks.holdouts import held_out
 from benchmarks.rows import Column, Report, Row, describe, machine
 from benchmarks.study import measure, warm_up
+from calipers.plot import CLASS_COLORS, MARKERS, figure_class
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NAMES = ("iris", "wine", "breast_cancer", "digits")
 LEARNERS = {
@@ -54,6 +59,9 @@ repository has commands that compare them with other packages.
 In percent of held-out samples: the mean over {n_holdouts} hold-outs, and its standard error. Lower
 is better. Small differences may be chance. The hold-outs of a data set share samples, so the true
 uncertainty is larger than the standard error.
+
+.. image:: {picture}
+   :alt: 3-NN error of each learner on each data set, with standard errors
 
 {errors}
 
@@ -93,14 +101,17 @@ def run(asked: argparse.Namespace, report: Report) -> None:
             data = held_out(name, data_dir=None, most=asked.most, seed=seed)
             for choice in map(learner, asked.learners):
                 report.add("board", data=name, seed=seed, **measure(data, choice, seed))
-    asked.output.write_text(page(report.rows, machine()), encoding="utf-8")
-    report.say(f"\nthe page is {asked.output}")
+    rows = [row for row in report.rows if "skipped" not in row]
+    picture = asked.output.with_suffix(".png")
+    draw(rows).savefig(picture)
+    asked.output.write_text(page(rows, machine(), picture.name), encoding="utf-8")
+    report.say(f"\nthe page is {asked.output}, its picture {picture}")
 
 
-def page(rows: Sequence[Row], facts: Mapping[str, Any]) -> str:
+def page(rows: Sequence[Row], facts: Mapping[str, Any], picture: str) -> str:
     """The rows of a run as a page of the documentation."""
-    rows = [row for row in rows if "skipped" not in row]
     return PAGE.format(
+        picture=picture,
         date=rows[0]["run"][:10],
         commit=facts["commit"],
         n_holdouts=len({row["seed"] for row in rows}),
@@ -110,10 +121,44 @@ def page(rows: Sequence[Row], facts: Mapping[str, Any]) -> str:
     )
 
 
-def _error(rows: Sequence[Row]) -> str:
+def draw(rows: Sequence[Row]) -> Figure:
+    """The errors as a picture: a group of points for every data set, a colour for every learner."""
+    learners = list(dict.fromkeys(row["choice"] for row in rows))
+    names = list(dict.fromkeys(row["data"] for row in rows))
+    figure = figure_class()(figsize=(7, 1 + 0.9 * len(names)), dpi=150, layout="constrained")
+    panel = figure.subplots()
+    for i, choice in enumerate(learners):
+        of_learner = [row for row in rows if row["choice"] == choice]
+        of_sets = ([row for row in of_learner if row["data"] == name] for name in names)
+        means, spreads = np.array([_mean(group) for group in of_sets]).T
+        panel.errorbar(
+            means,
+            np.arange(len(names)) + 0.13 * (i - (len(learners) - 1) / 2),
+            xerr=spreads,
+            fmt=MARKERS[i],
+            color=CLASS_COLORS[i],
+            label=LEARNERS[choice],
+        )
+    panel.set_xscale("log")
+    panel.xaxis.set_major_formatter("{x:g}")
+    panel.set_xlabel("3-NN error of held-out samples, per cent")
+    panel.set_yticks(range(len(names)), names)
+    panel.invert_yaxis()
+    panel.legend(frameon=False)
+    panel.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def _mean(rows: Sequence[Row]) -> tuple[float, float]:
+    """The mean error and its standard error, which is NaN for a single hold-out."""
     errors = [row["error"] for row in rows]
-    spread = f" ± {np.std(errors, ddof=1) / np.sqrt(len(errors)):.1f}" if len(errors) > 1 else ""
-    return _unbroken(f"{np.mean(errors):.1f}{spread}")
+    spread = np.std(errors, ddof=1) / np.sqrt(len(errors)) if len(errors) > 1 else np.nan
+    return float(np.mean(errors)), float(spread)
+
+
+def _error(rows: Sequence[Row]) -> str:
+    mean, spread = _mean(rows)
+    return _unbroken(f"{mean:.1f}" + (f" ± {spread:.1f}" if np.isfinite(spread) else ""))
 
 
 def _seconds(rows: Sequence[Row]) -> str:

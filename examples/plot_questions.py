@@ -64,3 +64,32 @@ panel.set_ylabel("answers found among the first k, per cent")
 panel.set_ylim(0, 102)
 panel.legend(frameon=False)
 panel.spines[["top", "right"]].set_visible(False)
+
+# %%
+# How many pairs does it take? With few of them the gain cannot be told from chance: the adapter
+# then keeps the questions as they are.
+counts = (20, 40, 75, 150, 300, 600)
+fits = [
+    calipers.QueryAdapter(random_state=0).fit(questions[:half], answers[:half], pairs[:count])
+    for count in counts
+]
+found = [
+    100 * recall_at_k(answers, fit.transform(questions[half:]), pairs=relevant, k=10)
+    for fit in fits
+]
+figure, panel = plt.subplots(figsize=(7, 4.2), layout="constrained")
+(line,) = panel.plot(counts, found, zorder=1)
+for helps, fill, name in (
+    (True, line.get_color(), "a map was taken"),
+    (False, "white", "no map: questions stay as they are"),
+):
+    points = [(n, r) for n, r, fit in zip(counts, found, fits, strict=True) if fit.helps_ == helps]
+    panel.scatter(*zip(*points, strict=True), color=fill, edgecolor=line.get_color(), label=name)
+panel.set_xscale("log")
+panel.set_xticks(counts, [str(count) for count in counts])
+panel.minorticks_off()
+panel.set_xlabel("pairs learned from")
+panel.set_ylabel("answers found among the first 10, per cent")
+panel.set_ylim(0, 102)
+panel.legend(frameon=False)
+panel.spines[["top", "right"]].set_visible(False)

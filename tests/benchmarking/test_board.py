@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.board import draw
 from benchmarks.rows import machine
 
 from benchmark_rows import finite, run
@@ -29,3 +30,16 @@ def test_the_page_is_made_of_the_rows(tmp_path: Path) -> None:
             two = [r["error"] for r in rows if (r["data"], r["choice"]) == (name, choice)]
             said = f"{np.mean(two):.1f} ± {abs(two[0] - two[1]) / 2:.1f}"
             assert cells[2 + 2 * i + j].replace("\u00a0", " ") == said
+
+
+def test_the_picture_is_made_of_the_rows(tmp_path: Path) -> None:
+    page = tmp_path / "board.rst"
+    words = "--only iris wine --learners NCA Euclidean --seeds 0 1 --most 80 --output"
+    rows = run("board", tmp_path, *words.split(), str(page))
+    assert ".. image:: board.png" in page.read_text(encoding="utf-8")
+    assert page.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
+    drawn = draw(rows).axes[0].containers
+    for choice, points in zip(("NCA", "Euclidean"), drawn, strict=True):
+        for i, name in enumerate(("iris", "wine")):
+            errors = [r["error"] for r in rows if (r["data"], r["choice"]) == (name, choice)]
+            assert points.lines[0].get_xdata()[i] == pytest.approx(np.mean(errors))
