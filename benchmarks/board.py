@@ -140,7 +140,8 @@ def draw(rows: Sequence[Row]) -> Figure:
             label=LEARNERS[choice],
         )
     panel.set_xscale("log")
-    panel.xaxis.set_major_formatter("{x:g}")
+    panel.set_xticks(ticks := (1, 2, 5, 10, 20, 50), [str(tick) for tick in ticks])
+    panel.minorticks_off()
     panel.set_xlabel("3-NN error of held-out samples, per cent")
     panel.set_yticks(range(len(names)), names)
     panel.invert_yaxis()
