@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from scipy.linalg import eigh, subspace_angles
+from sklearn.datasets import load_breast_cancer, load_wine
 
 from calipers import LFDA, Discriminant
 from calipers import local_scatters as module
@@ -49,6 +53,17 @@ def test_directions_have_the_largest_ratios() -> None:
     for v in RNG.standard_normal((200, 3)):
         assert (v @ between @ v) / (v @ within @ v) <= best * (1 + 1e-9)
     np.testing.assert_allclose(L[0] @ within @ L[0], best)
+
+
+@pytest.mark.parametrize(("load", "k"), [(load_wine, 5), (load_breast_cancer, 8)])
+def test_few_components_are_those_of_largest_ratio(load: Any, k: int) -> None:
+    samples, labels = load(return_X_y=True)
+    unit = samples.std(axis=0)
+    scaled = MemorySamples(samples / unit, labels)
+    within, between = local_scatters(scaled, moments_of(scaled), 7)
+    best = eigh(between, within)[1][:, -k:]
+    rows = LFDA(n_components=k).fit(samples, labels).components_ * unit
+    np.testing.assert_allclose(subspace_angles(rows.T, best), 0.0, atol=1e-4)
 
 
 def test_classes_of_two_clusters() -> None:

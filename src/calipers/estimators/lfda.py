@@ -77,6 +77,7 @@ class LFDA(FromWeightedLabels, MahalanobisMixin):
             within=within, dissimilar=between, unit=unit
         )
         local = local.in_span()
-        L = local_discriminants(local.within, local.dissimilar, len(local.within))
+        rank = int(self.n_components or len(local.within))
+        L = local_discriminants(local.within, local.dissimilar, rank)
         self.components_ = local.components(L, self.n_components)
         self.n_updates_ = 0
