@@ -32,14 +32,9 @@ def checking(method: Fit) -> Fit:
     return cast(Fit, _fit_context(prefer_skip_nested_validation=True)(method))
 
 
-def telling(method: Fit) -> Fit:
-    """Call callbacks; type checkers still know the types."""
-    return cast(Fit, with_callbacks(method))
-
-
 def fitting(method: Fit) -> Fit:
     """Check parameters first, and call callbacks."""
-    return checking(telling(method))
+    return checking(cast(Fit, with_callbacks(method)))
 
 
 MOST_MEASURED = 10_000

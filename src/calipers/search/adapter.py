@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from calipers.fitting import telling
+from calipers.fitting import fitting
 from calipers.inputs import restored_on_failure
 from calipers.search.crossvalidation import DECIDES, MOST_LEARNED, Problem, cross_validate
 from calipers.search.holdouts import HOLD_OUTS, check_can_be_held_out, hold_out
@@ -126,7 +126,7 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         self.n_folds = n_folds
         self.random_state = random_state
 
-    @telling
+    @fitting
     def fit(
         self,
         queries: npt.ArrayLike,
@@ -160,9 +160,9 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         self : QueryAdapter
             The fitted adapter.
         """
-        with restored_on_failure(self):
-            self._validate_params()
-            with self._problem(
+        with (
+            restored_on_failure(self),
+            self._problem(
                 queries,
                 documents,
                 pairs,
@@ -170,12 +170,13 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
                 query_ids=query_ids,
                 document_ids=document_ids,
                 negatives=negatives,
-            ) as problem:
-                check_can_be_held_out(problem.examples.pairs, self.n_folds)
-                check_components(type(self).__name__, self.n_components, problem.documents.shape[1])
-                n_steps = 2 * self.n_folds + 1
-                with CallbackObserver(self, queries, None, n_steps, dict) as told:
-                    self._fit(problem, told.tick)
+            ) as problem,
+        ):
+            check_can_be_held_out(problem.examples.pairs, self.n_folds)
+            check_components(type(self).__name__, self.n_components, problem.documents.shape[1])
+            n_steps = 2 * self.n_folds + 1
+            with CallbackObserver(self, queries, None, n_steps, dict) as told:
+                self._fit(problem, told.tick)
         return self
 
     def _fit(self, problem: Problem, advance: Callable[[], None]) -> None:
