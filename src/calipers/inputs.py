@@ -131,19 +131,13 @@ def weighted_part(estimator: Any, given: Given, sample_weight: Any) -> Given:
     if sample_weight is None:
         return given
     owner, n = type(estimator).__name__, given.samples.shape[0]
-    weights = check_array(
-        np.asarray(sample_weight),
-        dtype=np.float64,
-        ensure_2d=False,
-        allow_nd=True,
-        input_name="sample_weight",
-    )
-    if weights.shape not in ((), (n,)):
+    weights = np.asarray(sample_weight)
+    if weights.shape != (n,):
         raise ValueError(
             f"{owner} needs a sample_weight of shape ({n},), one for each sample of X, got "
             f"{weights.shape}."
         )
-    weights = np.broadcast_to(weights, n)
+    weights = check_array(weights, dtype=np.float64, ensure_2d=False, input_name="sample_weight")
     if weights.min() < 0.0 or not weights.any():
         raise ValueError(
             f"{owner} needs sample_weight of at least 0, and some above zero, got weights from "

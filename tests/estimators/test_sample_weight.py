@@ -167,6 +167,7 @@ def test_a_batch_of_all_samples_steps_along_the_same_gradient() -> None:
             np.ones(3),
             r"needs a sample_weight of shape \(150,\), .*, got \(3,",
         ),
+        (2.0, r"needs a sample_weight of shape \(150,\), .*, got \(\)"),
         (np.full(150, -1.0), "of at least 0, and some above zero, got weights from -1 to -1"),
         (np.zeros(150), "of at least 0, and some above zero, got weights from 0 to 0"),
         (np.full(150, np.nan), "sample_weight contains NaN"),
