@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import calipers
+from calipers import switching
 from learners import LEARNERS, each_learner
 
 QUICK_START = """
@@ -81,19 +83,35 @@ PREPROCESSOR = {
 
 @pytest.mark.parametrize("name", PREPROCESSOR)
 def test_a_preprocessor_is_answered_by_another_way(name: str) -> None:
-    message = f"^{name} has no parameter 'preprocessor', .* indices: .*{PREPROCESSOR[name]}"
+    message = f"^{name} has no parameter 'preprocessor', .*: .*write {PREPROCESSOR[name]}"
     with pytest.raises(TypeError, match=message):
         getattr(calipers, name)(preprocessor=np.ones((3, 2)))
 
 
 @each_learner
-def test_words_of_metric_learn_are_answered(name: str) -> None:
+def test_unknown_words_are_left_to_python(name: str) -> None:
     learner = type(LEARNERS[name])
-    with pytest.raises(TypeError, match=f"^{name} has no parameter 'verbose', .*ProgressBar"):
-        learner(verbose=True)
     with pytest.raises(TypeError, match="unexpected keyword argument 'no_such_word'"):
         learner(no_such_word=True)
     assert "n_components" in inspect.signature(learner).parameters
+
+
+NAMES = {name for learner in LEARNERS.values() for name in learner.get_params(deep=False)}
+METHODS = {"set_callbacks", "fit_pairs", "fit_triplets"}
+
+
+@each_learner
+@pytest.mark.parametrize("word", switching._INSTEAD)
+def test_an_answer_names_only_what_the_learner_has(name: str, word: str) -> None:
+    learner = LEARNERS[name]
+    with pytest.raises(TypeError, match=f"^{name} has no parameter '{word}', ") as refused:
+        type(learner)(**{word: 1})
+    answer = str(refused.value).split("which metric-learn has: ")[1]
+    named = {*re.findall(r"\w+", answer)}
+    assert named & NAMES <= {*learner.get_params(deep=False)}
+    assert {method for method in named & METHODS if not hasattr(learner, method)} == set()
+    if word == "verbose":
+        assert ("ProgressBar" in answer) == hasattr(learner, "set_callbacks")
 
 
 @pytest.mark.parametrize(
@@ -103,6 +121,7 @@ def test_words_of_metric_learn_are_answered(name: str) -> None:
         ("ITML", "gamma", "slack_weight"),
         ("LMNN", "regularization", "push_weight"),
         ("SCML", "beta", "l1_weight"),
+        ("SCML", "gamma", "learning_rate"),
         ("ITML", "n_constraints", "n_triplets"),
     ],
 )
