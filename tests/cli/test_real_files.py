@@ -52,6 +52,16 @@ def test_measured_numbers_are_no_classes(capsys: pytest.CaptureFixture[str]) -> 
 
 
 @pytest.mark.usefixtures("customers")
+def test_whole_numbers_may_be_classes(capsys: pytest.CaptureFixture[str]) -> None:
+    people = [1, 1, 2, 2, 3, 3, 4, 4, 5, 6]
+    rows = [f"{x},{y},{who}" for (x, y, *_), who in zip(X.tolist(), people, strict=False)]
+    Path("a.csv").write_text("\n".join(["u,v,person", *rows]))
+    run("fit", "a.csv", "--label", "person", *SCALED)
+    told = "The labels of a.csv are 6 different numbers in 10 rows, each a class here"
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("customers")
 def test_small_classes_are_evaluated(capsys: pytest.CaptureFixture[str]) -> None:
     labels = ["a", "b"] * 10 + ["rare", "rare", "single"]
     rows = [f"{i},{i * i % 7},{label}" for i, label in enumerate(labels)]

@@ -141,6 +141,14 @@ def test_a_column_meant_as_numbers_names_what_is_none(form: str, odd: list[str],
     assert encoder.left_out_["price"].startswith(told)
 
 
+def test_a_date_among_numbers_counts_as_missing() -> None:
+    cells = [*map(float, range(20)), datetime(2024, 5, 1)]
+    encoder = TableEncoder().fit(pd.DataFrame({"price": pd.Series(cells, dtype=object)}))
+    assert encoder.columns_[0]["missing"] == ["2024-05-01 00:00:00"]
+    image = encoder.transform(pd.DataFrame({"price": pd.Series(cells, dtype=object)}))
+    np.testing.assert_allclose(image[:, 0], [*range(20), 9.5])
+
+
 def test_missing_booleans_are_told() -> None:
     encoder = TableEncoder().fit(pd.DataFrame({"member": ["yes", "no", "yes", None]}))
     assert encoder.notes_ == ["Filled missing values with the more frequent value: member (1)."]

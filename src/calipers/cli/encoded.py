@@ -83,7 +83,7 @@ def read_labelled(options: argparse.Namespace) -> Labelled:
         raise FileError(
             f"{options.data} is read without labels: name what to predict with --label ({where})."
         )
-    check_classes(chosen.y, source=options.data)
+    check_not_measured(chosen.y, source=options.data)
     left_out = [f"{name} ({why})" for name, why in chosen.left_out.items()]
     X = chosen.labelled()
     if chosen.has_label is not None:
@@ -109,20 +109,30 @@ def read_labelled(options: argparse.Namespace) -> Labelled:
     return found
 
 
-def check_classes(y: npt.NDArray[Any], *, source: str) -> None:
-    """Raise if labels are measured numbers, not classes: most of them are different."""
+def check_not_measured(y: npt.NDArray[Any], *, source: str) -> None:
+    """Raise if labels are measured numbers, not classes: most differ, and one is not whole.
+
+    Whole numbers may be measured or names of classes, which only the user knows.
+    """
     import numpy as np
 
     from calipers.data.tables.numbers import as_number
     from calipers.io import FileError
 
     distinct = np.unique(y)
-    if 2 * len(distinct) > len(y) and all(as_number(str(value)) is not None for value in distinct):
+    numbers = [as_number(str(value)) for value in distinct]
+    if 2 * len(distinct) <= len(y) or None in numbers:
+        return
+    found = f"{len(distinct):,} different numbers in {len(y):,} rows"
+    if any(number != np.rint(number) for number in numbers if number is not None):
         raise FileError(
-            f"{source}: the labels are {len(distinct):,} different numbers in {len(y):,} rows, "
-            "which is regression, where classes are needed: learn by calipers.MLKR in Python, or "
-            "cut the numbers into ranges first."
+            f"{source}: the labels are {found}, which is regression, where classes are needed: "
+            "learn by calipers.MLKR in Python, or cut the numbers into ranges first."
         )
+    remark(
+        f"The labels of {source} are {found}, each a class here; if they are measured, learn by "
+        "calipers.MLKR in Python."
+    )
 
 
 def _encoder(options: argparse.Namespace, table: Columns, *, decimal: str) -> TableEncoder:

@@ -113,7 +113,7 @@ def kind_of(name: str, column: npt.NDArray[Any], *, decimal: str, drop_ids: bool
         return Kind("date")
     texts = [text_of(cell) for cell in distinct]
     numbers = {cell: number_of(cell, decimal) for cell in distinct}
-    others = tuple(str(cell) for cell, number in numbers.items() if number is None)
+    others = tuple(text_of(cell) for cell, number in numbers.items() if number is None)
     if 10 * len(others) <= len(distinct):
         codes = (np.nan if cell is None else numbers[cell] for cell in column.tolist())
         kind = _number_kind(name, np.array([*codes], dtype=np.float64), drop_ids=drop_ids)

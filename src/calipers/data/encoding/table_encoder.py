@@ -297,8 +297,11 @@ def _codes(entry: Mapping[str, Any], column: npt.NDArray[Any], decimal: str) -> 
     if column.dtype == np.float64:
         numbers = column
     else:
-        distinct = {cell: _code(cell, entry, decimal) for cell in {*column.tolist()} - {None}}
-        distinct |= dict.fromkeys(entry.get("missing", ()), np.nan)
+        missing = {*entry.get("missing", ())}
+        distinct = {
+            cell: np.nan if text_of(cell) in missing else _code(cell, entry, decimal)
+            for cell in {*column.tolist()} - {None}
+        }
         numbers = np.array([distinct.get(cell, np.nan) for cell in column], dtype=np.float64)
         wrong = [i for i, cell in enumerate(column) if cell is not None and distinct[cell] is None]
         if wrong:

@@ -13,7 +13,7 @@ Map of this package, in reading order:
 - `sheets`: .xlsx, by openpyxl, and lines of JSON;
 - `arrays`: NPY and NPZ;
 - `decoding`, `columnar`: Parquet, by pyarrow;
-- `streamed`: large NPY and Parquet files, block by block;
+- `streamed`: large Parquet files, batch by batch;
 - `sparse`: LIBSVM (svmlight) texts;
 - `read`: which of them a file is;
 - `written`: mapped rows as CSV, TSV, NPY, NPZ or Parquet.

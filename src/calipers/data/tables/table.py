@@ -186,11 +186,11 @@ class Table:
         if is_text:
             given = labels_of_texts([str(value) for value in given.tolist()])
         if given.dtype == object:
-            row = next(i for i, label in enumerate(given) if len(label) > LONGEST_LABEL)
+            long = next(i for i, label in enumerate(given) if len(label) > LONGEST_LABEL)
             raise FileError(
-                f"{self.source} has a text of {len(given[row]):,} characters in row {row + 1} of "
-                f"{where} of labels: labels are names of classes, at most {LONGEST_LABEL} "
-                "characters long."
+                f"{self.source} has a text of {len(given[long]):,} characters in row "
+                f"{np.flatnonzero(kept)[long] + 1} of {where} of labels: labels are names of "
+                f"classes, at most {LONGEST_LABEL} characters long."
             )
         if given.dtype.kind == "f" and not np.isfinite(given).all():
             raise FileError(f"{self.source} has labels that are not finite: correct them.")

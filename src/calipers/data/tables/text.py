@@ -32,6 +32,7 @@ MOST_DISTINCT = 10_000
 
 _LINES_COMPARED = 30
 _CELLS = 1 << 18  # whose texts are in memory at a time
+_CHARACTERS = 1 << 24  # of these texts, about
 _SEPARATORS = ",;\t|"
 _WINDOWS = "cp1252"
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -140,7 +141,9 @@ def _table(
         _Maker(name, decimal, role, is_text=i in texts)
         for i, (name, role) in enumerate(zip(names, roles, strict=True))
     ]
-    n_rows, rows, at_once = 0, chain(first, rows), max(1, _CELLS // len(names))
+    longest = max((sum(map(len, row)) for _, row in first), default=0)
+    at_once = max(1, min(_CELLS // len(names), _CHARACTERS // max(1, longest)))
+    n_rows, rows = 0, chain(first, rows)
     while block := list(islice(rows, at_once)):
         _check_widths(path, block, len(names))
         for maker, cells in zip(makers, zip(*(row for _, row in block), strict=True), strict=True):
@@ -233,18 +236,18 @@ def _check_widths(path: Path, block: list[tuple[int, list[str]]], width: int) ->
             )
 
 
-def _vectors(texts: list[str | None]) -> npt.NDArray[np.float64] | None:
+def _vectors(texts: Sequence[str]) -> npt.NDArray[np.float64] | None:
     """Return texts such as "[0.5, 1]" as a matrix; None for others."""
-    if not texts or not (texts[0] or "").startswith("["):
+    if not texts[0].lstrip().startswith("["):
         return None
     try:
-        return as_vectors([json.loads(text or "null") for text in texts])
+        return as_vectors([json.loads(text) for text in texts])
     except (ValueError, RecursionError):
         return None
 
 
 class _Maker:
-    """Makes a column of blocks of cells: numbers as long as all cells are numbers, else texts."""
+    """Makes a column of blocks of cells: numbers or vectors if all cells are, else texts."""
 
     def __init__(self, name: str, decimal: str, role: Role, *, is_text: bool) -> None:
         self.name, self.decimal = name, decimal
@@ -267,8 +270,11 @@ class _Maker:
         try:
             numbers = np.array(cells if is_plain_block else ["?"], dtype=np.float64)
         except ValueError:
-            numbers = self._one_by_one(cells, n_before)
-        self.any_number |= bool(np.isfinite(numbers).any())
+            vectors = _vectors(cells)
+            numbers = self._one_by_one(cells, n_before) if vectors is None else vectors
+        if self.numbers and numbers.shape[1:] != self.numbers[0].shape[1:]:
+            self.text, numbers = "lists of different lengths", np.empty(0)
+        self.any_number |= not np.isnan(numbers).all()
         self.numbers.append(numbers)
 
     def _add_texts(self, cells: Sequence[str]) -> None:
@@ -292,9 +298,6 @@ class _Maker:
 
     def column(self) -> Column:
         """Return the column that has come of it."""
-        vectors = None if self.is_exact else _vectors(self.texts or [])
-        if vectors is not None:
-            return Column(self.name, vectors)
         if self.text:
             kept = np.array([] if self.texts is None else self.texts, dtype=object)
             return Column(self.name, kept, self.text)
