@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from calipers import FileError, QueryAdapter, QueryMap
-from calipers.cli.embeddings import read_embeddings
+from calipers.cli.embeddings import read_embeddings, read_pairs
 from commands import run
 from search_log import turned, unrelated
 
@@ -114,6 +115,22 @@ def test_lines_that_are_no_vectors(line: str, told: str, tmp_path: Path) -> None
         read_embeddings(path)
 
 
+def test_texts_are_read_as_tables_are(tmp_path: Path) -> None:
+    rows = 'id;vector;note\n007;"[0.5, 1]";é\nNA;"[1, -2]";\n'
+    (tmp_path / "a.csv").write_bytes(rows.encode("cp1252"))
+    vectors, ids = read_embeddings(tmp_path / "a.csv")
+    np.testing.assert_array_equal(vectors, [[0.5, 1], [1, -2]])
+    assert ids == ["007", "NA"]
+    with gzip.open(tmp_path / "clicks.csv.gz", "wt") as stream:
+        stream.write("query,document,weight\n007,1,2\n8,,0.5\n")
+    pairs, weights = read_pairs(tmp_path / "clicks.csv.gz")
+    assert pairs.tolist() == [[7, "1"], [8, ""]]
+    assert weights is not None
+    assert weights.tolist() == [2, 0.5]
+    (tmp_path / "a.jsonl").write_text('{"id": "7", "vector": [1]}\n{"id": "8", "vector": [2]}\n')
+    assert read_embeddings(tmp_path / "a.jsonl")[1] == [7, 8]
+
+
 def test_weights_may_have_decimal_commas(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -153,7 +170,7 @@ def test_pairs_may_have_semicolons(tmp_path: Path, capsys: pytest.CaptureFixture
         ("clicks.csv", "query,document\n1,2\n2,1\n", "add pairs of other queries."),
         ("clicks.csv", "query,document,weight\n1,2,1\n1,3,-4\n", "row 2 of clicks.csv = -4.0"),
         ("clicks.csv", "query,document,weight\n1,2,many\n", "no numbers: 'many' in row 1"),
-        ("clicks.csv", "", "has no rows with named columns"),
+        ("clicks.csv", "", "is empty: give a table with a header and rows."),
         ("queries.npy", "nothing", "holds something else than numbers): give arrays"),
         ("queries.npy", None, "does not exist: give the name"),
         ("clicks.csv", None, "does not exist: give the name"),

@@ -49,7 +49,10 @@ def test_columns_that_a_file_cannot_hold_are_told(
     ending: str, labelled: bool, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     quick_fit()
-    rows = [[f"n{i}", *X[i].tolist(), SPECIES[i] if i or labelled else ""] for i in range(150)]
+    rows = [
+        [f"n{i}" if i else "NA", *X[i].tolist(), SPECIES[i] if i or labelled else ""]
+        for i in range(150)
+    ]
     lines = [["id", *FEATURES, "species"], *rows]
     Path("ids.csv").write_text("\n".join(",".join(map(str, line)) for line in lines))
     run("transform", "m", "ids.csv", "-o", f"out{ending}")
@@ -58,6 +61,8 @@ def test_columns_that_a_file_cannot_hold_are_told(
     assert ("file holds" in err) == (ending != ".csv")
     if ending == ".npz":
         assert ("y" in np.load("out.npz")) == labelled
+    elif ending == ".csv":
+        assert Path("out.csv").read_text().splitlines()[1].startswith("NA,")
 
 
 def test_transform_without_labels_or_names(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.data.tables.arrays import load_npy
+from calipers.data.tables.asked import Asked
 from calipers.data.tables.columnar import explained, parquet_facts, read_measured
 from calipers.data.tables.numbers import as_number, decimal_sign
-from calipers.data.tables.read import check_is_file
+from calipers.data.tables.packed import plain_suffix
+from calipers.data.tables.read import check_is_file, read
 from calipers.data.tables.sheets import json_objects
-from calipers.data.tables.text import separator_of
 from calipers.io import FileError
 from calipers.io.errors import reason
 from calipers.search.relevance import is_whole
@@ -41,7 +40,7 @@ def read_embeddings(path: Path) -> tuple[npt.NDArray[Any], list[Any] | None]:
         vectors = np.array(columns["vector"], dtype=np.float32)
     except (ValueError, TypeError):
         raise FileError(f"{path} has vectors of different lengths, or none in a row.") from None
-    return vectors, columns.get("id")
+    return vectors, _whole(columns["id"]) if "id" in columns else None
 
 
 def read_pairs(path: Path) -> tuple[Any, npt.NDArray[np.float64] | None]:
@@ -81,27 +80,33 @@ def _numbers(path: Path, weights: list[Any]) -> npt.NDArray[np.float64]:
     return np.array(numbers, dtype=np.float64)
 
 
-def _columns(path: Path) -> dict[str, list[Any]]:
+def _columns(path: Path) -> dict[str, Any]:
     """Return the columns of a table by name."""
-    kind = path.suffix.lower()
+    kind = plain_suffix(path)
     if kind == ".parquet":
         return _parquet(path)
-    if kind not in (".jsonl", ".ndjson", ".csv", ".tsv"):
+    if kind in (".csv", ".tsv"):
+        return _of_texts(path)
+    if kind not in (".jsonl", ".ndjson"):
         raise FileError(f"{path} must end in .npy, .parquet, .jsonl, .csv or .tsv.")
     try:
-        rows = list(json_objects(path) if "j" in kind else _csv_rows(path, kind))
-    except (OSError, UnicodeDecodeError, csv.Error) as damaged:
+        rows = list(json_objects(path))
+    except (OSError, UnicodeDecodeError) as damaged:
         raise FileError(f"Cannot read {str(path)!r} ({reason(damaged)}): check it.") from None
     if not rows:
         raise FileError(f"{path} has no rows with named columns.")
     return {str(name): [row.get(name) for row in rows] for name in rows[0]}
 
 
-def _csv_rows(path: Path, kind: str) -> Iterator[dict[str, Any]]:
-    with path.open(encoding="utf-8-sig", newline="") as lines:
-        separator = "\t" if kind == ".tsv" else separator_of(lines.readline())
-        lines.seek(0)
-        yield from csv.DictReader(lines, delimiter=separator)
+def _of_texts(path: Path) -> dict[str, Any]:
+    """Return texts as they are written, and vectors such as "[0.5, 1]" as an array."""
+    wanted = tuple(name for name in _ASKED_FOR if name != "vector")
+    return {
+        column.name: column.values
+        if column.values.ndim == 2
+        else ["" if cell is None else cell for cell in column.values.tolist()]
+        for column in read(path, Asked(carried=wanted, header=True)).columns
+    }
 
 
 def _parquet(path: Path) -> dict[str, Any]:
@@ -134,7 +139,7 @@ def _vectors(column: Any) -> Any:
 
 
 def _whole(values: list[Any]) -> list[Any]:
-    """Return integers if all texts of a CSV are, else the values as they are."""
+    """Return integers if all are texts of such, else the values: so IDs match in all formats."""
     if all(isinstance(value, str) and is_whole(value) for value in values):
         return [int(value) for value in values]
     return values

@@ -7,8 +7,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 from calipers.data.tables.names import position_of
+from calipers.data.tables.numbers import MISSING
 
 Role = Literal["feature", "label", "carried"]
+
+MISSING_IN: dict[Role, frozenset[str]] = {
+    "feature": MISSING,
+    "label": MISSING,
+    "carried": frozenset({""}),
+}
+"""What stands for a missing value, by what a column is read for: NA may be somebody's ID."""
 
 
 @dataclass(frozen=True)
@@ -21,8 +29,8 @@ class Asked:
         The column of labels, by name or position; or a file of labels.
     carried : tuple of str
         Columns, by name or position, whose texts are wanted as they are.
-    all_as_texts : bool
-        Whether the texts of all columns are wanted as they are.
+    all_labels : bool
+        Whether any column may be the one of labels.
     names : collection of str or None
         Names of the columns that a metric was learned from; all others are carried.
     header : bool or None
@@ -35,7 +43,7 @@ class Asked:
 
     label: str | None = None
     carried: tuple[str, ...] = ()
-    all_as_texts: bool = False
+    all_labels: bool = False
     names: Collection[str] | None = None
     header: bool | None = None
     encoding: str | None = None
@@ -49,8 +57,10 @@ class Asked:
         """Say of each column what it is read for."""
         by_name = self.has_names_in(columns)
         roles: list[Role] = [
-            "carried"
-            if self.all_as_texts or (by_name and name not in (self.names or ()))
+            "label"
+            if self.all_labels
+            else "carried"
+            if by_name and name not in (self.names or ())
             else "feature"
             for name in columns
         ]

@@ -12,10 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.data.encoding.kinds import plain
-from calipers.data.tables.asked import Asked, Role
+from calipers.data.tables.asked import MISSING_IN, Asked, Role
 from calipers.data.tables.header import ROWS_COMPARED, Beginning, beginning
 from calipers.data.tables.names import names_of, position_of
-from calipers.data.tables.numbers import MISSING
 from calipers.data.tables.packed import MOST_TEXT, BoundedLines, check_growth, opened
 from calipers.data.tables.table import Column, Table
 from calipers.io import FileError
@@ -205,7 +204,7 @@ def _column(name: str, cells: list[Any], role: Role) -> Column:
     values = np.empty(len(cells), dtype=object)
     if role != "feature":
         texts = ["" if cell is None else str(cell).strip() for cell in cells]
-        values[:] = [None if text.lower() in MISSING else text for text in texts]
+        values[:] = [None if text.lower() in MISSING_IN[role] else text for text in texts]
         return Column(name, values, "text")
     values[:] = [
         str(cell) if isinstance(cell, int) and abs(cell) > 2**53 else cell for cell in cells

@@ -17,10 +17,10 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
-from calipers.data.tables.asked import Asked, Role
+from calipers.data.tables.asked import MISSING_IN, Asked, Role
 from calipers.data.tables.header import ROWS_COMPARED, beginning
 from calipers.data.tables.names import names_of
-from calipers.data.tables.numbers import MISSING, as_number, decimal_sign, is_plain
+from calipers.data.tables.numbers import as_number, decimal_sign, is_plain
 from calipers.data.tables.packed import BoundedLines, opened
 from calipers.data.tables.sheets import as_vectors
 from calipers.data.tables.table import Column, Table
@@ -251,7 +251,7 @@ class _Maker:
 
     def __init__(self, name: str, decimal: str, role: Role, *, is_text: bool) -> None:
         self.name, self.decimal = name, decimal
-        self.is_exact = role != "feature"
+        self.is_exact, self.missing = role != "feature", MISSING_IN[role]
         self.text = "text" if is_text or self.is_exact else ""
         self.numbers: list[npt.NDArray[np.float64]] = []
         self.texts: list[str | None] | None = []  # None: too many different ones to keep
@@ -285,7 +285,7 @@ class _Maker:
         if self.texts is None:
             return
         for cell in map(str.strip, cells):
-            known = None if cell.lower() in MISSING else self.distinct.setdefault(cell, cell)
+            known = None if cell.lower() in self.missing else self.distinct.setdefault(cell, cell)
             self.texts.append(known)
         is_full = len(self.distinct) > max(MOST_DISTINCT, len(self.texts) // 2)
         if is_full and not self.is_exact and not self._is_mostly_numbers():
@@ -306,7 +306,7 @@ class _Maker:
     def _one_by_one(self, cells: Sequence[str], n_before: int) -> npt.NDArray[np.float64]:
         numbers = np.full(len(cells), np.nan)
         for i, cell in enumerate(cells):
-            if cell.strip().lower() in MISSING:
+            if cell.strip().lower() in self.missing:
                 continue
             number = as_number(cell, self.decimal)
             if number is None:
