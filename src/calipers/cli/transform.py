@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from calipers.search.query_map import QueryMap
 
 _TRANSFORM_BLOCK = 1 << 16  # samples transformed at a time
+_MOST_TOLD = 20  # columns that a remark names
 
 
 def add(commands: Commands) -> None:
@@ -80,20 +81,30 @@ def run(options: argparse.Namespace) -> int:
     images = _transformed(X, metric.components_, source=options.data)
     names = metric.get_feature_names_out().tolist()
     y = data.y if data.has_label is None else None  # labels of some samples only fit no array
-    return _write(options, images, names, _carried(data), y)
+    return _write(options, images, names, _carried(options, table, data), y)
 
 
-def _carried(data: Chosen) -> dict[str, npt.NDArray[Any]]:
+def _carried(
+    options: argparse.Namespace, table: Table, data: Chosen
+) -> dict[str, npt.NDArray[Any]]:
     """Return the columns that are no features, such as IDs and labels, for the output."""
-    from calipers.data.tables.numbers import labels_of_texts
+    import numpy as np
 
-    if not data.others:
-        return {} if data.y is None or data.has_label is not None else {"label": data.y}
-    return {
-        column.name: labels_of_texts(["" if cell is None else str(cell) for cell in column.values])
-        for column in data.others
-        if column.values.ndim == 1 and any(cell is not None for cell in column.values)
-    }
+    if not data.others and data.y is not None:
+        has_label = np.ones(len(data.y), bool) if data.has_label is None else data.has_label
+        labels = np.full(len(has_label), None, dtype=object)
+        labels[has_label] = data.y
+        return {"label": labels}
+    if options.output.suffix.lower() in (".npy", ".npz"):  # which hold none of them
+        return {column.name: column.values for column in data.others}
+    columns = table.carried(data, options.ignore)
+    lost = {column.name: column.text for column in columns if not len(column.values)}
+    lost |= {column.name: "vectors" for column in columns if column.values.ndim == 2}
+    if lost and not options.quiet:
+        told = [f"{name} ({why})" for name, why in lost.items()]
+        more = f", and {len(told) - _MOST_TOLD:,} more" if len(told) > _MOST_TOLD else ""
+        remark(f"Not carried to the output: {', '.join(told[:_MOST_TOLD])}{more}.")
+    return {column.name: column.values for column in columns if column.name not in lost}
 
 
 def _write(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,13 @@ from calipers.data.tables.columnar import (
     as_column,
     batches,
     explained,
+    is_nested,
     is_number,
     parquet,
     parquet_facts,
     read_measured,
 )
-from calipers.data.tables.table import Column, Table, first_gap
+from calipers.data.tables.table import Chosen, Column, Table, first_gap
 from calipers.io import FileError
 
 
@@ -63,6 +65,25 @@ class StreamedTable(Table):
             memmap.release(X)
         self._check_rows(first == self.n_rows)
         return X
+
+    def carried(self, chosen: Chosen, ignore: Sequence[str] = ()) -> list[Column]:
+        """Read the label, ``ignore``, and as many other columns as a small file may have."""
+        named = {self.columns[self._position(name, "--ignore")].name for name in ignore}
+        if chosen.label is not None:
+            named.add(chosen.label)
+        with explained(self.path):
+            schema, _ = parquet_facts(self.path)
+            flat = [c.name for c in chosen.others if not is_nested(schema.field(c.name).type)]
+            n_more = memmap.LARGEST_READ // (8 * self.n_rows) - len(named)
+            more = [name for name in flat if name not in named][: max(0, n_more)]
+            read = [*(named & {*flat}), *more]
+            table = read_measured(self.path, read)
+            found = {name: as_column(name, table[name], "carried") for name in read}
+        for name in {*flat} - {*found}:
+            found[name] = Column(
+                name, np.empty(0), f"the file is large; --ignore {name} carries it"
+            )
+        return [found.get(column.name, column) for column in chosen.others]
 
     def _check_rows(self, are_declared: bool) -> None:
         if not are_declared:

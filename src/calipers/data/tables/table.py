@@ -129,6 +129,10 @@ class Table:
             others=[column for column in self.columns if column.name not in used],
         )
 
+    def carried(self, chosen: Chosen, ignore: Sequence[str] = ()) -> list[Column]:
+        """Return the columns that are no features; ``ignore`` is that of `choose`."""
+        return chosen.others
+
     def has(self, label: str) -> bool:
         """Whether there is a column of that very name."""
         return self.named and any(column.name == label for column in self.columns)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.data.tables.columnar import parquet
+from calipers.data.tables.numbers import as_number
 from calipers.io import FileError, atomic_write, check_writable
 
 OUTPUTS = (".csv", ".tsv", ".npy", ".npz", ".parquet")
@@ -46,7 +47,10 @@ def write(
         elif suffix == ".parquet":
             import pyarrow as pa
 
-            columns = {name: pa.array(cells.tolist()) for name, cells in (carried or {}).items()}
+            columns = {
+                name: pa.array(_as_numbers(cells.tolist()), from_pandas=True)  # NaN is null
+                for name, cells in (carried or {}).items()
+            }
             columns |= {name: pa.array(X[:, i]) for i, name in enumerate(names)}
             parquet().write_table(pa.table(columns), stream)
         else:
@@ -68,7 +72,7 @@ def write_text(
     writer.writerow(map(_harmless, [*others, *names]))
     for start in range(0, len(X), _BLOCK):
         block = slice(start, start + _BLOCK)
-        cells = [map(_harmless, column[block].tolist()) for column in others.values()]
+        cells = [map(_written, column[block].tolist()) for column in others.values()]
         rows = X[block].tolist()
         writer.writerows(
             [[*front, *row] for front, row in zip(zip(*cells, strict=True), rows, strict=True)]
@@ -79,11 +83,42 @@ def write_text(
     text.detach()
 
 
-def _harmless(cell: Any) -> Any:
+def _written(cell: Any) -> Any:
+    """Return a cell for a text file: a missing number is nothing, and no text is a formula."""
+    if isinstance(cell, str):
+        return _harmless(cell)
+    return None if cell != cell else cell
+
+
+def _harmless(text: str) -> str:
     """Put an apostrophe in front of a text that a spreadsheet would take for a formula.
 
-    >>> [_harmless(cell) for cell in ("=1+1", "-", -1, "a=b")]
-    ["'=1+1", "'-", -1, 'a=b']
+    >>> [_harmless(text) for text in ("=1+1", "-", "-0.25", "-0,25", "a=b")]
+    ["'=1+1", "'-", '-0.25', '-0,25', 'a=b']
     """
-    is_formula = isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r"))
-    return f"'{cell}" if is_formula else cell
+    if not text.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return text
+    is_number = any(as_number(text, decimal) is not None for decimal in ".,")
+    return text if is_number else f"'{text}"
+
+
+def _as_numbers(cells: list[Any]) -> list[Any]:
+    """Return texts as whole or other numbers, unless one would lose a character.
+
+    >>> _as_numbers(["1", None, "-2.5"]), _as_numbers(["1", "07"]), _as_numbers(["1.10", "1.9"])
+    ([1.0, None, -2.5], ['1', '07'], ['1.10', '1.9'])
+    """
+    for kind in (int, float):
+        if all(cell is None or _is_written_so(cell, kind) for cell in cells):
+            return [cell if cell is None else kind(cell) for cell in cells]
+    return cells
+
+
+def _is_written_so(cell: Any, kind: type[float]) -> bool:
+    """Whether a cell is the text of an int64 or float64."""
+    try:
+        number = kind(cell)
+    except (ValueError, OverflowError):
+        return False
+    is_held = kind is float or -(2**63) <= number < 2**63
+    return is_held and cell in (str(number), f"{number:.15g}")

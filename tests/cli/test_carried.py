@@ -1,0 +1,163 @@
+"""``calipers transform`` carries what is no feature to its output, as it was."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from calipers import memmap
+from commands import X, run
+
+pa = pytest.importorskip("pyarrow", reason="needs calipers[tables]")
+parquet = pytest.importorskip("pyarrow.parquet", reason="needs calipers[tables]")
+
+N = 30
+KIND = ["ab"[i % 2] for i in range(N)]
+
+
+@pytest.fixture(autouse=True)
+def learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A metric of the columns u and v, with the label kind, in the folder of the test."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{u},{v},{k}" for (u, v, *_), k in zip(X.tolist(), KIND, strict=False)]
+    Path("a.csv").write_text("\n".join(["u,v,kind", *rows]))
+    run("fit", "a.csv", "--label", "kind", "--learner", "scaled", "-o", "m", "--quiet")
+
+
+def write_csv(**columns: list[str]) -> None:
+    features = {"u": X[:N, 0].tolist(), "v": X[:N, 1].tolist(), "kind": KIND}
+    with Path("b.csv").open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow([*columns, *features])
+        writer.writerows(zip(*columns.values(), *features.values(), strict=True))
+
+
+def write_parquet(**columns: Any) -> None:
+    features = {"u": X[:N, 0], "v": X[:N, 1], "kind": KIND}
+    parquet.write_table(pa.table({**columns, **features}), "b.parquet")
+
+
+def carried_to_csv(source: str, *options: str) -> dict[str, list[str]]:
+    run("transform", "m", source, "-o", "c.csv", "--quiet", *options)
+    with Path("c.csv").open(newline="") as stream:
+        head, *rows = csv.reader(stream)
+    return dict(zip(head, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def carried_to_parquet(source: str) -> Any:
+    run("transform", "m", source, "-o", "c.parquet", "--quiet")
+    return parquet.read_table("c.parquet")
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["-0.25", "1.0", "+2"],
+        ["-0,25", "-1.200,50", ""],
+        ["1.0", "2.0", "3.0"],
+        ["007", "-8", ""],
+        ["-$5", "-5 %", "+49 170"],
+    ],
+)
+def test_numbers_of_a_csv_are_as_they_were_written(cells: list[str]) -> None:
+    write_csv(more=cells * 10)
+    assert carried_to_csv("b.csv")["more"] == cells * 10
+
+
+def test_texts_that_a_spreadsheet_would_run_are_made_harmless() -> None:
+    write_csv(more=["=1+1", "-1+1", "@a", "+cmd|' /C'!A0", "-"] * 6)
+    harmless = ["'=1+1", "'-1+1", "'@a", "'+cmd|' /C'!A0", "'-"]
+    assert carried_to_csv("b.csv")["more"] == harmless * 6
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["-3", "", "5"], [-3, None, 5]),
+        (["-0.25", "1", ""], [-0.25, 1.0, None]),
+        (["1.0", "2.0", "3.0"], [1.0, 2.0, 3.0]),
+        (["007", "8", "9"], ["007", "8", "9"]),
+        (["1.10", "1.9", "2"], ["1.10", "1.9", "2"]),
+        (["9" * 30, "1", "2"], ["9" * 30, "1", "2"]),
+        (["", "NA", ""], [None] * 3),
+    ],
+)
+def test_numbers_of_a_csv_are_numbers_in_parquet_where_no_character_is_lost(
+    cells: list[str], expected: list[Any]
+) -> None:
+    write_csv(more=cells * 10)
+    found = carried_to_parquet("b.csv")["more"].to_pylist()
+    assert found == expected * 10
+    assert [type(cell) for cell in found[:3]] == [type(cell) for cell in expected]
+
+
+def test_numbers_of_parquet_are_the_same_numbers() -> None:
+    given = {
+        "lon": pa.array([-0.25, None, 1.0] * 10),
+        "n": pa.array([-1, 2, 3] * 10),
+        "gaps": pa.array([-1, None, 3] * 10),
+    }
+    write_parquet(**given)
+    assert carried_to_parquet("b.parquet").select([*given]) == pa.table(given)
+    found = carried_to_csv("b.parquet")
+    assert found["lon"] == ["-0.25", "", "1.0"] * 10
+    assert found["n"] == ["-1", "2", "3"] * 10
+    assert found["gaps"] == ["-1", "", "3"] * 10
+
+
+@pytest.mark.parametrize("size", ["small", "large"])
+def test_a_large_parquet_file_is_carried_like_a_small_one(
+    size: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_parquet(id=[f"n{i}" for i in range(N)], lon=-X[:N, 2], tags=[["a"]] * N)
+    if size == "large":
+        monkeypatch.setattr(memmap, "LARGEST_READ", 8 * N * 3)
+    capsys.readouterr()
+    run("transform", "m", "b.parquet", "-o", "c.parquet")
+    found = parquet.read_table("c.parquet")
+    assert found.column_names == ["id", "lon", "kind", "scaled0", "scaled1"]
+    assert found["id"].to_pylist() == [f"n{i}" for i in range(N)]
+    np.testing.assert_array_equal(found["lon"], -X[:N, 2])
+    assert found["kind"].to_pylist() == KIND
+    assert "Not carried to the output: tags (type list<" in capsys.readouterr().err
+
+
+def test_of_a_larger_file_named_columns_are_carried_and_others_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_parquet(id=range(N), lon=-X[:N, 2])
+    monkeypatch.setattr(memmap, "LARGEST_READ", 0)
+    capsys.readouterr()
+    run("transform", "m", "b.parquet", "-o", "c.csv", "--ignore", "lon")
+    told = "Not carried to the output: id (the file is large; --ignore id carries it)."
+    assert told in capsys.readouterr().err
+    head = Path("c.csv").read_text().splitlines()[0]
+    assert head == "lon,kind,scaled0,scaled1"
+    run("transform", "m", "b.parquet", "-o", "c.npy")
+    told = capsys.readouterr().err
+    assert "An .npy file holds no labels and IDs" in told
+    assert "Not carried" not in told
+
+
+def test_lists_that_are_not_carried_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        {"tags": ["a"] * (i % 3), "place": [0.5, i], "u": u, "v": v}
+        for i, (u, v, *_) in enumerate(X[:N].tolist())
+    ]
+    Path("b.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    capsys.readouterr()
+    run("transform", "m", "b.jsonl", "-o", "c.csv")
+    told = "Not carried to the output: tags (lists or objects), place (vectors)."
+    assert told in capsys.readouterr().err
+
+
+def test_labels_of_some_samples_of_an_array_are_carried() -> None:
+    labels = np.where(np.arange(N) % 3, np.arange(N) % 2, np.nan)
+    np.savez("b.npz", X=X[:N, :2], y=labels)
+    expected = [str(i % 2) if i % 3 else "" for i in range(N)]
+    assert carried_to_csv("b.npz", "--label", "y")["label"] == expected
