@@ -2,7 +2,8 @@
 
 Every method of the paper moves the metric by
 ``eta * slope / (batch_size * probability)`` along each triplet of an accepted batch; the
-policies differ in the probability only. Dividing by it keeps the step unbiased.
+policies differ in the probability only. Dividing by it keeps the step unbiased. OASIS's policy
+also sets the slope.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from calipers.arrays import FloatArray, IndexArray
 from calipers.losses import Hinge
 from calipers.projections import AtEnd, EveryUpdate, FrankWolfe, Periodic
+from calipers.sampling import PassiveAggressive
 from calipers.solvers.sgd import Settings, SGDSolver
 from reference.plain_rules import plain_never, plain_now_and_then, plain_once, plain_spml
 from solver_runs import assert_same_matrix, fed, noise, solver_of
@@ -141,3 +142,9 @@ def test_portions_do_not_matter(rule: Any, portion: int) -> None:
     whole, parts = ran(X, triplets, settings), ran(X, triplets, settings, portion=portion)
     assert_same_matrix(parts.last, whole.last, 1e-9)
     assert_same_matrix(parts.average, whole.average, 1e-9)
+
+
+def test_a_passive_aggressive_step_is_that_of_one_triplet() -> None:
+    assert Settings(policy=PassiveAggressive(0.1)).batch_size == 1
+    with pytest.raises(ValueError, match=r"^PassiveAggressive .* one triplet, got batch_size=10: "):
+        Settings(policy=PassiveAggressive(0.1), batch_size=10)

@@ -15,7 +15,10 @@ cdef double NIL = 1e-10  # a loss below this share of what the margin is made of
 
 
 cdef class Policy(Part):
-    """The rule that gives the accept probability of a batch."""
+    """The rule that gives the accept probability of a batch.
+
+    It may also set the step: the loop goes by the slopes that the rule leaves in the batch.
+    """
 
     cdef double probability_of(self, Batch batch, double uniform) noexcept nogil:
         return 0.0
@@ -107,8 +110,9 @@ cdef class ByRunningNorm(Policy):
 cdef class PassiveAggressive(Policy):
     """Update on every triplet with a loss, by the smallest step that makes the loss 0 (OASIS).
 
-    For `calipers.losses.SquaredHinge`, whose slope is the loss of OASIS. The slope becomes the
-    multiple ``min(aggressiveness, loss / norm^2)`` of ``far far' - near near'``.
+    For `calipers.losses.SquaredHinge`, whose slope is the loss of OASIS, and batches of one. It
+    sets the slope to ``min(aggressiveness, loss / norm^2)``, the multiple of
+    ``far far' - near near'`` that the step adds.
     """
 
     parameters = ("aggressiveness",)

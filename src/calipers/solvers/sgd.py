@@ -19,7 +19,7 @@ from calipers._core.state import Workspace
 from calipers.arrays import FloatArray, IndexArray
 from calipers.losses import Loss, SmoothHinge
 from calipers.projections import EveryUpdate, FrankWolfe, Rule
-from calipers.sampling import ByRunningNorm, BySlope, EveryBatch, Policy
+from calipers.sampling import ByRunningNorm, BySlope, EveryBatch, PassiveAggressive, Policy
 from calipers.schedules import Constant, FrankWolfeSteps, Schedule, Shrinking
 from calipers.threads import parallel_map, single_threaded_blas
 
@@ -44,6 +44,14 @@ class Settings:
     clip_norm: float = np.inf  # root mean square distance of an anchor's negatives
     sum_over_batch: bool = False
     average: bool = True  # the result is the mean of the iterates, else the last one
+
+    def __post_init__(self) -> None:
+        """Refuse parts that do not fit together."""
+        if isinstance(self.policy, PassiveAggressive) and self.batch_size > 1:
+            raise ValueError(
+                "PassiveAggressive sets the step along one triplet, got "
+                f"batch_size={self.batch_size}: take batches of 1, or another policy."
+            )
 
     @property
     def schedule(self) -> Schedule:
