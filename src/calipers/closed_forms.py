@@ -33,6 +33,11 @@ from calipers.threads import single_threaded_blas
 _NO_VARIANCE = 1e-12  # share of the largest variance up to which samples do not vary
 
 
+def root_or_one(variances: FloatArray) -> FloatArray:
+    """Standard deviations of features, 1 for a constant one."""
+    return np.sqrt(np.where(variances > 0.0, variances, 1.0))
+
+
 class Spectrum(NamedTuple):
     """Eigenvalues and eigenvectors of a positive definite matrix."""
 
@@ -79,9 +84,7 @@ class Scatters(NamedTuple):
         """Of all pairs of samples; features are in units of their standard deviation."""
         n = moments.n
         if unit is None:
-            deviation = np.sqrt(np.maximum(np.diag(moments.covariance), 0.0))
-            rounding = np.finfo(np.float64).eps * np.abs(moments.means).max(axis=0)
-            unit = np.where(deviation > rounding, deviation, 1.0)
+            unit = root_or_one(np.diag(moments.covariance))
         similar, dissimilar, within, covariance = (
             each / unit / unit[:, None]
             for each in (
@@ -204,7 +207,6 @@ class FromMoments:
     _of_pairs: Callable[[Samples, IndexArray], Scatters] = staticmethod(Scatters.of_pairs)
     _needs_far: bool = True
     _has_classes: bool = True
-    _diagonal: bool = False  # whether variances of features suffice
     _stream: StreamedMoments | None = None
 
     @checking
@@ -237,7 +239,7 @@ class FromMoments:
             samples = in_memory(batch.samples)
             validation.check_range(samples)
             validation.check_components(type(self).__name__, self.n_components, samples.shape[1])
-            stream = StreamedMoments(self._stream, diagonal=self._diagonal)
+            stream = StreamedMoments(self._stream)
             stream.add(samples.X, batch.y, batch.weights)
             if self._has_classes:
                 self.classes_ = stream.classes
@@ -261,11 +263,10 @@ class FromMoments:
         if given.pairs is not None:
             check_kinds(type(self).__name__, given.pairs, needs_far=self._needs_far)
             self._set(type(self)._of_pairs(given.samples, given.pairs))
-        elif n < d and not self._diagonal:
+        elif n < d:
             self._set(Scatters.of_few(given.samples, weights))
         else:
-            moments = moments_of(given.samples, weights, diagonal=self._diagonal)
-            self._set(Scatters.of_labels(moments))
+            self._set(Scatters.of_labels(moments_of(given.samples, weights)))
 
     def _set(self, scatters: Scatters) -> None:
         if scatters.basis is None:

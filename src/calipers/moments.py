@@ -6,6 +6,7 @@ at once, up to rounding. Weights count samples: one of weight 2 is as good as tw
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,7 +33,8 @@ class Moments(NamedTuple):
     @property
     def between(self) -> FloatArray:
         """Scatter of the class means, each as often as its class has samples."""
-        centered = self.means - self.sizes @ self.means / self.n
+        centered = self.means - self.means[0]  # exactly 0 for a constant feature
+        centered -= self.sizes @ centered / self.n
         return np.asarray((centered.T * self.sizes) @ centered)
 
     @property
@@ -55,12 +57,10 @@ class Moments(NamedTuple):
 
 
 @single_threaded_blas()
-def moments_of(
-    samples: Samples, weights: FloatArray | None = None, *, diagonal: bool = False
-) -> Moments:
+def moments_of(samples: Samples, weights: FloatArray | None = None) -> Moments:
     """Moments of samples, each counted by its weight, by two passes over their blocks.
 
-    ``diagonal``: without what two features have in common.
+    Sums are of differences from the first sample: a constant feature has no variance, exactly.
 
     >>> from calipers.data.samples import MemorySamples
     >>> X = np.array([[0.0], [2.0], [9.0]])
@@ -69,32 +69,52 @@ def moments_of(
     (array([[4.]]), array([[65.]]))
     """
     d, n_classes = samples.shape[1], max(1, len(samples.class_sizes))
+    origin = _first(samples)
     sizes, sums = np.zeros(n_classes), np.zeros((n_classes, d))
-    for first, block in samples.blocks():
-        codes, weight = _codes_and_weights(samples, weights, first, len(block))
+    for block, codes, weight in _blocks(samples, weights):
         sizes += np.bincount(codes, weight, minlength=n_classes)
-        sums += _sums_by_class(block, codes, weight, n_classes)
-    means = sums / sizes[:, None]
+        sums += _sums_by_class(block - origin, codes, weight, n_classes)
+    means = origin + sums / sizes[:, None]
     within, by_size = np.zeros((2, d, d))
-    for first, block in samples.blocks():
-        codes, weight = _codes_and_weights(samples, weights, first, len(block))
+    for block, codes, weight in _blocks(samples, weights):
         centered = (block - means[codes]) * np.sqrt(weight)[:, None]
-        if diagonal:
-            within += np.diag(np.einsum("ij,ij->j", centered, centered))
-            continue
         within += centered.T @ centered
         if n_classes > 1:
             by_size += (centered * sizes[codes][:, None]).T @ centered
     return Moments(sizes, means, within, by_size if n_classes > 1 else sizes[0] * within)
 
 
-def _codes_and_weights(
-    samples: Samples, weights: FloatArray | None, first: int, n: int
-) -> tuple[IndexArray, FloatArray]:
-    """Classes and weights of a block of n samples."""
+@single_threaded_blas()
+def variances_of(samples: Samples, weights: FloatArray | None = None) -> FloatArray:
+    """Variance of each feature of all samples, as in `moments_of`, without a d x d matrix.
+
+    >>> from calipers.data.samples import MemorySamples
+    >>> variances_of(MemorySamples(np.array([[0.0, 0.1], [2.0, 0.1], [4.0, 0.1]])))
+    array([2.66666667, 0.        ])
+    """
+    origin, n, total = _first(samples), 0.0, np.zeros((2, samples.shape[1]))
+    for block, _, weight in _blocks(samples, weights):
+        n += weight.sum()
+        total[0] += weight @ (block - origin)
+    mean = origin + total[0] / n
+    for block, _, weight in _blocks(samples, weights):
+        total[1] += weight @ (block - mean) ** 2
+    return np.asarray(total[1] / n)
+
+
+def _first(samples: Samples) -> FloatArray:
+    return np.asarray(samples.take(np.zeros(1, dtype=np.intp))[0], dtype=np.float64)
+
+
+def _blocks(
+    samples: Samples, weights: FloatArray | None
+) -> Iterator[tuple[npt.NDArray[Any], IndexArray, FloatArray]]:
+    """Blocks of samples, their classes and their weights."""
     labelled = bool(len(samples.class_sizes))
-    codes = samples.labels_of(np.arange(first, first + n)) if labelled else np.zeros(n, np.intp)
-    return codes, np.ones(n) if weights is None else weights[first : first + n]
+    for first, block in samples.blocks():
+        n = len(block)
+        codes = samples.labels_of(np.arange(first, first + n)) if labelled else np.zeros(n, np.intp)
+        yield block, codes, np.ones(n) if weights is None else weights[first : first + n]
 
 
 def _sums_by_class(
@@ -118,8 +138,7 @@ class StreamedMoments:
     array([[4.]])
     """
 
-    def __init__(self, before: StreamedMoments | None = None, *, diagonal: bool = False) -> None:
-        self.diagonal = diagonal
+    def __init__(self, before: StreamedMoments | None = None) -> None:
         self._of: dict[Any, tuple[float, FloatArray, FloatArray]]  # size, mean, scatter
         self._of = {} if before is None else dict(before._of)
 
@@ -138,7 +157,7 @@ class StreamedMoments:
             of_class = codes == code
             some = MemorySamples(X[of_class])
             of_some = None if weights is None else weights[of_class]
-            batch = moments_of(some, of_some, diagonal=self.diagonal)
+            batch = moments_of(some, of_some)
             added, d = batch.n, X.shape[1]
             size, mean, scatter = self._of.get(label, (0.0, np.zeros(d), np.zeros((d, d))))
             shift, total = batch.means[0] - mean, size + added

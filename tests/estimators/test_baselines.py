@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,44 @@ def test_scaled_is_standardising() -> None:
     images = Scaled().fit(samples).transform(samples)
     np.testing.assert_allclose(images[:, :13] - images[:, :13].mean(axis=0), standard(), atol=1e-9)
     np.testing.assert_array_equal(images[:, 13], 7.0)
+
+
+@pytest.mark.parametrize("n", [1_000, 3_333])
+@pytest.mark.parametrize("constant", [0.1, 7.7, 1e5 / 3.0])
+def test_constant_features_count_as_they_are(n: int, constant: float) -> None:
+    """However their sums are rounded."""
+    samples, labels = np.random.default_rng(0).standard_normal((n, 3)), np.arange(n) % 3
+    samples[:, 1] = constant
+    of_zero = WithinClass().fit(samples * [1.0, 0.0, 1.0], labels).get_mahalanobis_matrix()
+    of_constant = WithinClass().fit(samples, labels).get_mahalanobis_matrix()
+    np.testing.assert_allclose(of_constant, of_zero, rtol=1e-9)
+    for weights in (None, np.random.default_rng(1).random(n)):
+        metrics = [
+            Scaled().fit(samples, sample_weight=weights),
+            Scaled(n_components=3).fit(samples, sample_weight=weights),
+            Scaled(),
+        ]
+        for some in np.array_split(np.arange(n), 3):
+            of_some = None if weights is None else weights[some]
+            metrics[2].partial_fit(samples[some], sample_weight=of_some)
+        assert [metric.get_mahalanobis_matrix()[1, 1] for metric in metrics] == [1.0, 1.0, 1.0]
+
+
+def test_scaled_without_components_needs_no_covariance() -> None:
+    samples = np.random.default_rng(0).standard_normal((50, 600))
+    tracemalloc.start()
+    try:
+        Scaled().fit(samples)
+        assert tracemalloc.get_traced_memory()[1] < 3 * 8 * 600**2  # its own matrix, and little
+    finally:
+        tracemalloc.stop()
+
+
+def test_scaled_may_change_its_components_in_a_stream() -> None:
+    for first, then in ((None, 2), (2, None)):
+        stream = Scaled(first).partial_fit(X[:50]).set_params(n_components=then)
+        expected = Scaled(then).fit(X).components_
+        np.testing.assert_allclose(stream.partial_fit(X[50:]).components_, expected, rtol=1e-8)
 
 
 def standard() -> Any:

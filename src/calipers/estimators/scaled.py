@@ -7,11 +7,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from calipers import validation
 from calipers.arrays import FloatArray
-from calipers.closed_forms import FromMoments, Scatters
+from calipers.closed_forms import FromMoments, Scatters, root_or_one
 from calipers.fitting import fitting, learned
-from calipers.inputs import given_unlabeled, weighted_part
+from calipers.inputs import Given, given_unlabeled, weighted_part
 from calipers.metric import MahalanobisMixin
+from calipers.moments import variances_of
 from calipers.validation import AT_LEAST_ONE
 
 
@@ -83,16 +85,22 @@ class Scaled(FromMoments, MahalanobisMixin):
             learned(self, weighted_part(self, given, sample_weight))
         return self
 
-    @property
-    def _diagonal(self) -> bool:  # type: ignore[override]
-        return self.n_components is None
+    def _learn(self, given: Given) -> None:
+        if self.n_components is not None:
+            super()._learn(given)
+            return
+        validation.check_closed_form(self, given)
+        self._divide_by(root_or_one(variances_of(given.samples, given.weights)))
 
     def _formula(self, scatters: Scatters) -> FloatArray:
         return np.eye(len(scatters.covariance))
 
     def _set(self, scatters: Scatters) -> None:
-        if self.n_components is not None:
+        if self.n_components is None:
+            self._divide_by(scatters.unit)
+        else:
             super()._set(scatters)
-            return
-        self.components_ = np.diag(1.0 / scatters.unit)
+
+    def _divide_by(self, unit: FloatArray) -> None:
+        self.components_ = np.diag(1.0 / unit)
         self.n_updates_ = 0
