@@ -131,6 +131,19 @@ def test_texts_are_read_as_tables_are(tmp_path: Path) -> None:
     assert read_embeddings(tmp_path / "a.jsonl")[1] == [7, 8]
 
 
+def test_the_first_line_need_not_have_every_value(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"query": 1, "document": 2},
+        {"query": 2, "document": 3, "weight": 4},
+    ]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(FileError, match="weights that are no numbers: None in row 1"):
+        read_pairs(tmp_path / "a.jsonl")
+    rows = [{"vector": [1, 2]}, {"id": "b", "vector": [3, 4]}]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert read_embeddings(tmp_path / "a.jsonl")[1] == [None, "b"]
+
+
 def test_weights_may_have_decimal_commas(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -79,12 +79,13 @@ def test_texts_that_a_spreadsheet_would_run_are_made_harmless() -> None:
     ("cells", "expected"),
     [
         (["-3", "", "5"], [-3, None, 5]),
+        (["-3", "N/A", "0.5"], [-3.0, None, 0.5]),
         (["-0.25", "1", ""], [-0.25, 1.0, None]),
         (["1.0", "2.0", "3.0"], [1.0, 2.0, 3.0]),
         (["007", "8", "9"], ["007", "8", "9"]),
         (["1.10", "1.9", "2"], ["1.10", "1.9", "2"]),
         (["9" * 30, "1", "2"], ["9" * 30, "1", "2"]),
-        (["", "NA", ""], [None] * 3),
+        (["", "NA", ""], [None, "NA", None]),
     ],
 )
 def test_numbers_of_a_csv_are_numbers_in_parquet_where_no_character_is_lost(

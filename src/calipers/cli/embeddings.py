@@ -95,7 +95,8 @@ def _columns(path: Path) -> dict[str, Any]:
         raise FileError(f"Cannot read {str(path)!r} ({reason(damaged)}): check it.") from None
     if not rows:
         raise FileError(f"{path} has no rows with named columns.")
-    return {str(name): [row.get(name) for row in rows] for name in rows[0]}
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] if name in _ASKED_FOR else [] for name in names}
 
 
 def _of_texts(path: Path) -> dict[str, Any]:
@@ -146,4 +147,5 @@ def _whole(values: list[Any]) -> list[Any]:
 
 
 def _listed(columns: dict[str, Any]) -> str:
-    return ", ".join(map(repr, columns)) or "none"
+    names = [repr(name) for name in columns]
+    return ", ".join(names[:8] + ["..."] * (len(names) > 8)) or "none"

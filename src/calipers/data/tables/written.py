@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.data.tables.columnar import parquet
-from calipers.data.tables.numbers import as_number
+from calipers.data.tables.numbers import MISSING, as_number
 from calipers.io import FileError, atomic_write, check_writable
 
 OUTPUTS = (".csv", ".tsv", ".npy", ".npz", ".parquet")
@@ -105,12 +105,13 @@ def _harmless(text: str) -> str:
 def _as_numbers(cells: list[Any]) -> list[Any]:
     """Return texts as whole or other numbers, unless one would lose a character.
 
-    >>> _as_numbers(["1", None, "-2.5"]), _as_numbers(["1", "07"]), _as_numbers(["1.10", "1.9"])
+    >>> _as_numbers(["1", "NA", "-2.5"]), _as_numbers(["1", "07"]), _as_numbers(["1.10", "1.9"])
     ([1.0, None, -2.5], ['1', '07'], ['1.10', '1.9'])
     """
+    given = {cell for cell in cells if str(cell).lower() not in MISSING}
     for kind in (int, float):
-        if all(cell is None or _is_written_so(cell, kind) for cell in cells):
-            return [cell if cell is None else kind(cell) for cell in cells]
+        if given and all(_is_written_so(cell, kind) for cell in given):
+            return [kind(cell) if cell in given else None for cell in cells]
     return cells
 
 
