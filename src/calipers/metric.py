@@ -194,6 +194,10 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         refuse_words(cls, cls._get_param_names(), named)
         return cast(Self, super().__new__(cls))
 
+    def __sklearn_is_fitted__(self) -> bool:
+        """Return whether there is a metric; a stream may have begun without."""
+        return hasattr(self, "components_")
+
     @property
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])

@@ -148,9 +148,6 @@ class SavedMetric(MahalanobisMixin):
     def __sklearn_clone__(self) -> Self:
         return self
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         chosen = str(self.facts_.get("chosen_", ""))
         verdict = f"chosen={chosen!r}, " if chosen.lower() == "euclidean" else ""

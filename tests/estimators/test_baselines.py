@@ -12,6 +12,7 @@ from sklearn.covariance import oas
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import StandardScaler
 
 from calipers import Discriminant, Euclidean, Scaled, WithinClass
@@ -129,6 +130,27 @@ def test_discriminants_are_those_of_lda() -> None:
     images = fitted.transform(X)
     means = np.stack([images[c == Y].mean(axis=0) for c in range(3)])
     assert means[:, 0].var() > means[:, 1].var()
+
+
+@pytest.mark.parametrize("n_components", [None, 1, 2])
+def test_discriminants_of_a_stream_in_order_of_class(n_components: int | None) -> None:
+    """There are none before the batches have had more classes than components."""
+    stream = Discriminant(n_components)
+    for n_classes, stop in enumerate(np.cumsum(np.bincount(Y)), start=1):
+        stream.partial_fit(X[n_classes - 1 == Y], Y[n_classes - 1 == Y])
+        if n_classes <= (n_components or 1):
+            with pytest.raises(NotFittedError):
+                stream.transform(X)
+            continue
+        expected = Discriminant(n_components).fit(X[:stop], Y[:stop]).components_
+        np.testing.assert_allclose(stream.components_, expected, rtol=1e-6, atol=1e-9)
+    assert stream.n_updates_ == 0
+    stream.set_params(n_components=3).partial_fit(X, Y)
+    with pytest.raises(NotFittedError):
+        stream.transform(X)
+    message = "^Discriminant has at most 2 components for 3 classes, got n_components=3: ask"
+    with pytest.raises(ValueError, match=message):
+        stream.fit(X, Y)
 
 
 @pytest.mark.parametrize("learner", [WithinClass, Discriminant])

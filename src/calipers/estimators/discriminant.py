@@ -9,6 +9,7 @@ import numpy as np
 from calipers.arrays import FloatArray
 from calipers.closed_forms import FromMoments, Scatters
 from calipers.fitting import FromWeightedLabels
+from calipers.inputs import Given
 from calipers.metric import MahalanobisMixin
 from calipers.validation import AT_LEAST_ONE
 
@@ -22,7 +23,8 @@ class Discriminant(FromWeightedLabels, FromMoments, MahalanobisMixin):
     Parameters
     ----------
     n_components : int or None, default=None
-        Rows of ``components_``, at most one fewer than classes; None keeps all of these.
+        Rows of ``components_``, at most one fewer than classes; None keeps all of these. After
+        `partial_fit` it is fitted once the batches have had enough classes.
 
     Attributes
     ----------
@@ -49,13 +51,23 @@ class Discriminant(FromWeightedLabels, FromMoments, MahalanobisMixin):
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components
 
-    def _formula(self, scatters: Scatters) -> FloatArray:
-        most = min(len(self.classes_) - 1, len(scatters.unit))
-        if self.n_components is not None and self.n_components > most:
+    def _learn(self, given: Given) -> None:
+        super()._learn(given)
+        n_classes = len(given.classes)
+        if not hasattr(self, "components_"):
             raise ValueError(
-                f"{type(self).__name__} has at most {most} components for {len(self.classes_)} "
+                f"{type(self).__name__} has at most {n_classes - 1} components for {n_classes} "
                 f"classes, got n_components={self.n_components}: ask for fewer, or None for all."
             )
+
+    def _set(self, scatters: Scatters) -> None:
+        if len(self.classes_) > (self.n_components or 1):
+            super()._set(scatters)
+        elif hasattr(self, "components_"):  # of fewer rows; later batches may bring more classes
+            del self.components_
+
+    def _formula(self, scatters: Scatters) -> FloatArray:
+        most = min(len(self.classes_) - 1, len(scatters.unit))
         white = scatters.shrunk(scatters.within, scatters.n_similar).power(-0.5)
         between = white @ (scatters.covariance - scatters.within) @ white
         axes = np.linalg.eigh(between)[1][:, ::-1][:, :most]
