@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,7 +39,7 @@ def test_the_picture_is_made_of_the_rows(tmp_path: Path) -> None:
     rows = run("board", tmp_path, *words.split(), str(page))
     assert ".. image:: board.png" in page.read_text(encoding="utf-8")
     assert page.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
-    drawn = draw(rows).axes[0].containers
+    drawn: list[Any] = list(draw(rows).axes[0].containers)
     for choice, points in zip(("NCA", "Euclidean"), drawn, strict=True):
         for i, name in enumerate(("iris", "wine")):
             errors = [r["error"] for r in rows if (r["data"], r["choice"]) == (name, choice)]
