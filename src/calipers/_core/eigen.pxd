@@ -1,5 +1,5 @@
 cdef class EigenWorkspace:
-    cdef Py_ssize_t d, steps
+    cdef Py_ssize_t d
     cdef object _arrays
     cdef double *square
     cdef double *basis
@@ -11,9 +11,8 @@ cdef class EigenWorkspace:
 
 
 cdef bint is_positive_definite(const double *M, double shift, EigenWorkspace w) noexcept nogil
-cdef Py_ssize_t few_negative(const double *M, double norm, double removed, Py_ssize_t *most,
-                             double *values, double *vectors, EigenWorkspace w,
-                             bint *unsure) noexcept nogil
+cdef Py_ssize_t few_negative(const double *M, double norm, Py_ssize_t most, double *values,
+                             double *vectors, EigenWorkspace w, bint *unsure) noexcept nogil
 cdef Py_ssize_t all_negative(const double *M, double norm, Py_ssize_t most, double *values,
                              double *vectors, EigenWorkspace w) except -1 nogil
 cdef double lowest_pair(const double *M, double below, double norm, double *q,

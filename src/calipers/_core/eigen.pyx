@@ -1,13 +1,12 @@
 """Negative eigenpairs of a symmetric matrix that has few, and none but those.
 
-Up to `SMALL` features an LDL' factorisation tells how many there are, and the Lanczos process
-with the inverse finds them: AS-SGD on connect4 (d = 42) takes 0.40 s so, and 1.03 s by dsyevr.
-Beyond, the Lanczos process with the matrix does. What these do not find dsyevr finds.
+Up to `SMALL` features the tridiagonal form of the matrix gives them. Beyond, the Lanczos process
+finds few of them sooner. What neither of them finds dsyevr finds.
 """
 
 import numpy as np
 
-from libc.math cimport INFINITY, cos, fabs, fmax, fmin, log, sqrt
+from libc.math cimport INFINITY, cos, fabs, fmin, sqrt
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 from scipy.linalg.cython_blas cimport dgemv, dsymv
@@ -18,46 +17,34 @@ from .kernels cimport (
     cal_combine,
     cal_count_below,
     cal_dot,
-    cal_ldl,
-    cal_ldl_solve,
+    cal_is_positive_definite,
     cal_orthogonalise,
+    cal_reflect,
     cal_scale,
     cal_tridiagonal_pair,
+    cal_tridiagonalise,
 )
 
 cdef double TINY = 1e-13  # eigenvalues above -TINY * norm count as zero
-cdef double NIL = 1e-12  # the same where a factorisation tells how many are negative
 cdef double RESIDUAL = 1e-12  # a pair has converged when ||M q - value q|| <= RESIDUAL * norm
 cdef double ORTHOGONAL = 1e-10  # largest inner product of two unit eigenvectors
-cdef double GROWTH = 1e3  # of pivots, beside the norm, that leaves enough digits
 cdef double HOPELESS = 1e8  # a residual this many times too large by then takes too long
-cdef Py_ssize_t SMALL = 96  # features up to which plain loops beat LAPACK
+cdef Py_ssize_t SMALL = 96  # features up to which plain loops beat LAPACK and Lanczos
+cdef Py_ssize_t CACHED = 256  # features up to which a matrix stays in the cache of a core
 cdef Py_ssize_t MAX_STEPS = 90  # of Lanczos
-cdef Py_ssize_t FIRST_CHECK = 6  # steps before the first check of the residuals
-cdef Py_ssize_t CHECK_EVERY = 3  # steps between checks as long as nothing can be foreseen
-cdef Py_ssize_t MAX_WAIT = 8  # steps between checks otherwise
+cdef Py_ssize_t PATIENCE = 24  # steps after which what is worth finding has shown itself
+cdef Py_ssize_t CHECK_EVERY = 3  # steps of Lanczos between checks of the residuals
 cdef Py_ssize_t HALF_IS_FASTER = 400  # features from which memory limits a product
-
-ctypedef void (*Operator)(const double *A, Py_ssize_t d, double *x, double *out) noexcept nogil
-
-
-cdef struct Goal:
-    double below  # eigenvalues under it are wanted
-    double absolute  # largest residual of a converged pair, or
-    double relative  # the same as a share of the eigenvalue
-    Py_ssize_t steps
-    Py_ssize_t patience  # steps after which what is worth finding has shown itself
 
 
 cdef class EigenWorkspace:
     """Memory for matrices of d features."""
 
     def __init__(self, Py_ssize_t d):
-        n = min(d, MAX_STEPS)
-        sizes = d * d, (n + 1) * d, d, 2 * n, 3 * n, 91 * d
+        sizes = d * d, (min(d, MAX_STEPS) + 1) * d, d, 2 * d, 3 * d, 91 * d
         doubles = [np.zeros(size) for size in sizes]
         integers = np.zeros(12 * max(d, 2), dtype=np.intc)
-        self.d, self.steps, self._arrays = d, n, (doubles, integers)
+        self.d, self._arrays = d, (doubles, integers)
         cdef double[::1] a
         cdef int[::1] i = integers
         cdef double *pointers[6]
@@ -69,37 +56,26 @@ cdef class EigenWorkspace:
         self.integers = &i[0]
 
 
-cdef void shifted(const double *M, double shift, EigenWorkspace w) noexcept nogil:
-    """``square = M + shift * I``."""
-    cdef Py_ssize_t i, d = w.d
-    memcpy(w.square, M, d * d * sizeof(double))
-    for i in range(d):
-        w.square[i * d + i] += shift
-
-
 cdef bint is_positive_definite(const double *M, double shift, EigenWorkspace w) noexcept nogil:
     """Whether ``M + shift * I`` is positive definite, by a Cholesky factorisation."""
+    cdef Py_ssize_t i
     cdef int d = <int>w.d, info = 0
-    cdef double largest
-    shifted(M, shift, w)
+    memcpy(w.square, M, w.d * w.d * sizeof(double))
+    for i in range(w.d):
+        w.square[i * w.d + i] += shift
     if d <= SMALL:
-        return cal_ldl(w.square, d, True, &largest) == 0
+        return cal_is_positive_definite(w.square, d)
     dpotrf(b"L", &d, w.square, &d, &info)
     return info == 0 and w.square[d * d - 1] > 0.0  # a NaN passes unseen
 
 
-cdef void product(const double *A, Py_ssize_t d, double *x, double *out) noexcept nogil:
+cdef void product(const double *M, Py_ssize_t d, double *x, double *out) noexcept nogil:
     cdef int n = <int>d, unit = 1
     cdef double one = 1.0, zero = 0.0
     if d < HALF_IS_FASTER:
-        dgemv(b"T", &n, &n, &one, <double *>A, &n, x, &unit, &zero, out, &unit)
+        dgemv(b"T", &n, &n, &one, <double *>M, &n, x, &unit, &zero, out, &unit)
     else:
-        dsymv(b"L", &n, &one, <double *>A, &n, x, &unit, &zero, out, &unit)
-
-
-cdef void inverse(const double *A, Py_ssize_t d, double *x, double *out) noexcept nogil:
-    memcpy(out, x, d * sizeof(double))
-    cal_ldl_solve(A, d, out)
+        dsymv(b"L", &n, &one, <double *>M, &n, x, &unit, &zero, out, &unit)
 
 
 cdef double lowest(const double *alpha, const double *beta, Py_ssize_t n) noexcept nogil:
@@ -112,151 +88,154 @@ cdef double lowest(const double *alpha, const double *beta, Py_ssize_t n) noexce
     return low
 
 
-cdef double ritz_pair(Py_ssize_t n, Py_ssize_t k, Goal goal, EigenWorkspace w,
-                      double *value) noexcept nogil:
+cdef double ritz_pair(Py_ssize_t n, Py_ssize_t k, double below, double residual,
+                      EigenWorkspace w, double *value) noexcept nogil:
     """Value and vector (``w.ritz``) of Ritz pair k after n steps.
 
-    Returns its residual as a multiple of the largest of a converged one.
+    Returns its residual as a multiple of that of a converged one.
     """
-    cdef double *beta = w.alpha + w.steps
-    value[0] = cal_tridiagonal_pair(w.alpha, beta, n, k, lowest(w.alpha, beta, n), goal.below,
-                                    0.01 * goal.absolute, w.ritz, w.ritz + w.steps)
-    return fabs(beta[n - 1] * w.ritz[n - 1]) / fmax(goal.absolute, goal.relative * fabs(value[0]))
+    cdef double *beta = w.alpha + w.d
+    value[0] = cal_tridiagonal_pair(w.alpha, beta, n, k, lowest(w.alpha, beta, n), below,
+                                    0.01 * residual, w.ritz, w.ritz + w.d)
+    return fabs(beta[n - 1] * w.ritz[n - 1]) / residual
+
+
+cdef bint is_orthogonal(const double *vectors, Py_ssize_t k, Py_ssize_t d) noexcept nogil:
+    """Whether vector k is orthogonal to those before; it is not where two values nearly meet."""
+    cdef Py_ssize_t m
+    for m in range(k):
+        if fabs(cal_dot(vectors + m * d, vectors + k * d, d)) > ORTHOGONAL:
+            return False
+    return True
 
 
 cdef Py_ssize_t converged(Py_ssize_t n, Py_ssize_t in_sight, Py_ssize_t most, double allowed,
-                          Goal goal, double *values, double *vectors, EigenWorkspace w,
-                          double *rest) noexcept nogil:
+                          double below, double residual, double *values, double *vectors,
+                          EigenWorkspace w, double *rest) noexcept nogil:
     """Write the pairs up to the first that has not converged, whose value is ``rest``."""
-    cdef Py_ssize_t k, m, d = w.d
-    cdef double largest = 0.0
+    cdef Py_ssize_t k, d = w.d
     for k in range(in_sight):
-        if ritz_pair(n, k, goal, w, rest) > allowed or k == most:
+        if ritz_pair(n, k, below, residual, w, rest) > allowed or k == most:
             return k
         cal_combine(w.ritz, w.basis, n, d, vectors + k * d)
-        for m in range(k):  # not orthogonal where two values nearly meet
-            largest = fmax(largest, fabs(cal_dot(vectors + m * d, vectors + k * d, d)))
-        if largest > ORTHOGONAL:
+        if not is_orthogonal(vectors, k, d):
             return k
         values[k] = rest[0]
-    rest[0] = goal.below
+    rest[0] = below
     return in_sight
 
 
-cdef Py_ssize_t wait(double before, double now, Py_ssize_t between) noexcept nogil:
-    """Steps until the next check: most of those that it takes at the pace seen between two."""
-    if not before > now > 1.0:
-        return CHECK_EVERY
-    cdef double steps = 0.7 * between * log(now) / log(before / now)
-    return max(1, min(MAX_WAIT, <Py_ssize_t>fmin(steps, 100.0)))
-
-
-cdef Py_ssize_t lanczos(Operator apply, const double *A, Goal goal, Py_ssize_t most,
+cdef Py_ssize_t lanczos(const double *M, double below, double norm, Py_ssize_t most,
                         double *values, double *vectors, EigenWorkspace w,
                         double *rest) noexcept nogil:
-    """Lowest eigenpairs under ``goal.below``, at most ``most``: the number that converged.
+    """Lowest eigenpairs under ``below``, at most ``most``: the number that converged.
 
-    ``rest`` is the lowest Ritz value that did not, or ``goal.below`` if there is none. The
-    process starts from ``w.start`` and keeps all its vectors orthogonal.
+    ``rest`` is the lowest Ritz value that did not, or ``below`` if there is none. The process
+    starts from ``w.start`` and keeps all its vectors orthogonal.
     """
-    cdef Py_ssize_t d = w.d, step, n, in_sight, found, limit = min(goal.steps, w.steps)
+    cdef Py_ssize_t d = w.d, step, n, in_sight, found, limit = min(MAX_STEPS, d)
     cdef double *alpha = w.alpha
-    cdef double *beta = alpha + w.steps
+    cdef double *beta = alpha + d
     cdef double *image
-    cdef double length = sqrt(cal_dot(w.start, w.start, d)), worst, value, before = 0.0
-    cdef Py_ssize_t next_check = FIRST_CHECK, checked = 0
+    cdef double length = sqrt(cal_dot(w.start, w.start, d)), residual = RESIDUAL * norm
+    cdef double worst, value
     cdef bint exhausted, last
-    rest[0] = goal.below
+    rest[0] = below
     if not 0.0 < length < INFINITY:
         return 0
     memcpy(w.basis, w.start, d * sizeof(double))
     cal_scale(w.basis, 1.0 / length, d)
     for step in range(limit):
         image = w.basis + (step + 1) * d
-        apply(A, d, image - d, image)
+        product(M, d, image - d, image)
         alpha[step] = cal_dot(image - d, image, d)
         cal_add(image, -alpha[step], image - d, d)
         if step > 0:
             cal_add(image, -beta[step - 1], image - 2 * d, d)
         n = step + 1
         beta[step] = cal_orthogonalise(w.basis, n, d, image)
-        exhausted = n == d or not beta[step] > 0.01 * goal.absolute
+        exhausted = n == d or not beta[step] > 0.01 * residual
         last = exhausted or n == limit
-        if last or n == next_check:
-            in_sight = cal_count_below(alpha, beta, n, goal.below)
+        if last or n % CHECK_EVERY == 0:
+            in_sight = cal_count_below(alpha, beta, n, below)
             worst = 0.0
             if in_sight > 0:
-                worst = ritz_pair(n, min(in_sight, most) - 1, goal, w, &value)
-            next_check, checked, before = n + wait(before, worst, n - checked), n, worst
-            if n >= goal.patience and limit < d:
+                worst = ritz_pair(n, min(in_sight, most) - 1, below, residual, w, &value)
+            if n >= PATIENCE and limit < d:
                 last = last or in_sight == 0 or worst > HOPELESS
             if last or (in_sight > 0 and worst <= 1.0):
-                found = converged(n, in_sight, most, INFINITY if exhausted else 1.0, goal,
-                                  values, vectors, w, rest)
-                if last or rest[0] == goal.below or found == most:
+                found = converged(n, in_sight, most, INFINITY if exhausted else 1.0, below,
+                                  residual, values, vectors, w, rest)
+                if last or rest[0] == below or found == most:
                     return found
         cal_scale(image, 1.0 / beta[step], d)
     return 0
 
 
-cdef Py_ssize_t few_negative(const double *M, double norm, double removed, Py_ssize_t *most,
-                             double *values, double *vectors, EigenWorkspace w,
-                             bint *unsure) noexcept nogil:
+cdef Py_ssize_t few_negative(const double *M, double norm, Py_ssize_t most, double *values,
+                             double *vectors, EigenWorkspace w, bint *unsure) noexcept nogil:
     """Negative pairs that converge in a Lanczos process: how many.
 
-    There are at most ``most`` of them, which becomes their true number where a factorisation
-    tells, and none is below ``-removed``. ``unsure``: there are others.
+    ``unsure``: there may be others, as always where the process does not pay.
     """
-    cdef Goal goal
-    cdef double rest, largest, shift = NIL * norm
-    cdef Py_ssize_t found, k
-    cdef int count
-    unsure[0] = True
+    cdef double rest = -INFINITY
+    cdef Py_ssize_t found = 0
     if w.d > SMALL:
-        goal = Goal(-TINY * norm, RESIDUAL * norm, 0.0, MAX_STEPS, 24)
-        found = lanczos(product, M, goal, most[0], values, vectors, w, &rest)
-        unsure[0] = rest < goal.below
-        return found
-    shifted(M, shift, w)
-    count = cal_ldl(w.square, w.d, False, &largest)
-    if count < 0 or count > most[0] or not largest <= GROWTH * norm:
-        return 0  # rounding may hide how many there are
-    most[0] = count
-    if count == 0:
-        return 0
-    goal = Goal(-0.1 / norm, 0.5 * RESIDUAL / removed, 0.5 * RESIDUAL, 60, 40)
-    found = lanczos(inverse, w.square, goal, count, values, vectors, w, &rest)
-    for k in range(found):
-        values[k] = 1.0 / values[k] - shift
-        if not is_pair(M, values[k], vectors + k * w.d, 10.0 * RESIDUAL * norm, w):
-            return k
+        found = lanczos(M, -TINY * norm, norm, most, values, vectors, w, &rest)
+    unsure[0] = rest < -TINY * norm
     return found
-
-
-cdef bint is_pair(const double *M, double value, double *q, double accuracy,
-                  EigenWorkspace w) noexcept nogil:
-    """Whether ``||M q - value q|| <= accuracy``."""
-    product(M, w.d, q, w.work)
-    cal_add(w.work, -value, q, w.d)
-    cal_scale(w.work, 1.0 / accuracy, w.d)  # squares might vanish
-    return cal_dot(w.work, w.work, w.d) <= 1.0
 
 
 cdef Py_ssize_t all_negative(const double *M, double norm, Py_ssize_t most, double *values,
                              double *vectors, EigenWorkspace w) except -1 nogil:
-    """All negative pairs, at most ``most``, by dsyevr."""
-    return lapack_pairs(M, norm, -TINY * norm, most, values, vectors, w)
+    """All negative pairs, at most ``most``."""
+    return lowest_pairs(M, norm, -TINY * norm, most, values, vectors, w)
+
+
+cdef Py_ssize_t lowest_pairs(const double *M, double norm, double below, Py_ssize_t most,
+                             double *values, double *vectors,
+                             EigenWorkspace w) except -1 nogil:
+    """The pairs under ``below``, the lowest ``most`` of them."""
+    cdef Py_ssize_t found = -1
+    if norm == 0.0:
+        return 0
+    if w.d <= CACHED and norm < INFINITY and 1.0 / norm < INFINITY:
+        found = tridiagonal_pairs(M, norm, below, most, values, vectors, w)
+    if found < 0:
+        found = lapack_pairs(M, norm, below, most, values, vectors, w)
+    return found
+
+
+cdef Py_ssize_t tridiagonal_pairs(const double *M, double norm, double below, Py_ssize_t most,
+                                  double *values, double *vectors,
+                                  EigenWorkspace w) noexcept nogil:
+    """The same by plain loops; -1 where values nearly meet, whose vectors it cannot tell apart."""
+    cdef Py_ssize_t d = w.d, i, k, count
+    cdef double *alpha = w.alpha
+    cdef double *beta = alpha + d
+    cdef double *q
+    cdef double low, high = below / norm
+    for i in range(d * d):  # squares of the entries of M may vanish, those of M / norm not
+        w.square[i] = M[i] * (1.0 / norm)
+    cal_tridiagonalise(w.square, d, alpha, beta, w.ritz, w.work)
+    low, count = lowest(alpha, beta, d), min(most, cal_count_below(alpha, beta, d, high))
+    for k in range(count):
+        q = vectors + k * d
+        values[k] = norm * cal_tridiagonal_pair(alpha, beta, d, k, low, high, 0.01 * RESIDUAL,
+                                                q, w.work)
+        cal_reflect(w.square, d, w.ritz, q)
+        if not is_orthogonal(vectors, k, d):
+            return -1
+    return count
 
 
 cdef Py_ssize_t lapack_pairs(const double *M, double norm, double below, Py_ssize_t most,
                              double *values, double *vectors,
                              EigenWorkspace w) except -1 nogil:
-    """The pairs under ``below``, the lowest ``most`` of them.
+    """The same by LAPACK.
 
     Of all pairs in a range dsyevr may not find those that nearly meet, so one is asked for alone.
     """
-    if norm == 0.0:
-        return 0
     cdef int d = <int>w.d, found = 0, info = 1, first = 1, lwork = 90 * d, liwork = 10 * d
     cdef double low = -2.0, high = below / norm, accuracy = 0.0
     cdef Py_ssize_t i
@@ -264,7 +243,7 @@ cdef Py_ssize_t lapack_pairs(const double *M, double norm, double below, Py_ssiz
     # for as many as rounding may show; pages that are not written cost nothing
     cdef double *eigenvectors = <double *>malloc(w.d * w.d * sizeof(double))
     if norm < INFINITY and eigenvectors != NULL:
-        for i in range(w.d * w.d):  # squares of the entries of M may vanish, those of M / norm not
+        for i in range(w.d * w.d):
             w.square[i] = M[i] / norm
         dsyevr(b"V", b"I" if most == 1 else b"V", b"L", &d, w.square, &d, &low, &high, &first,
                &first, &accuracy, &found, eigenvalues, eigenvectors, &d, w.integers, w.work, &lwork,
@@ -289,16 +268,16 @@ cdef double lowest_pair(const double *M, double below, double norm, double *q,
     Another pair than the lowest may be all that can be seen from ``w.start``, so a bit of
     every coordinate is added to it.
     """
-    cdef Goal goal = Goal(below, RESIDUAL * norm, 0.0, MAX_STEPS, 24)
     cdef double rest, value, bit = 0.3 * sqrt((cal_dot(w.start, w.start, w.d) + 1e-300) / w.d)
-    cdef Py_ssize_t i, found
+    cdef Py_ssize_t i, found = 0
     cdef double *vector = w.work + 90 * w.d
-    for i in range(w.d):
-        w.start[i] += bit * cos(1.7 * i * i + 0.5)
-    found = lanczos(product, M, goal, 1, &value, vector, w, &rest)
-    if found == 0 and rest == below and is_positive_definite(M, -10.0 * below, w):
-        return 0.0
-    if found == 0 and lapack_pairs(M, norm, below, 1, &value, vector, w) == 0:
+    if w.d > SMALL:
+        for i in range(w.d):
+            w.start[i] += bit * cos(1.7 * i * i + 0.5)
+        found = lanczos(M, below, norm, 1, &value, vector, w, &rest)
+        if found == 0 and rest == below and is_positive_definite(M, -10.0 * below, w):
+            return 0.0
+    if found == 0 and lowest_pairs(M, norm, below, 1, &value, vector, w) == 0:
         return 0.0
     memcpy(q, vector, w.d * sizeof(double))
     return value
@@ -310,31 +289,19 @@ cdef double lowest_pair(const double *M, double below, double norm, double *q,
 def _lanczos(const double[:, ::1] M, start, Py_ssize_t most):
     """Negative eigenvalues and vectors that converged, and the lowest value that did not, or 0."""
     cdef Py_ssize_t d = M.shape[0], found
-    cdef EigenWorkspace w = _from(start)
+    cdef const double[::1] vector = np.ascontiguousarray(start, dtype=np.float64)
+    cdef EigenWorkspace w = EigenWorkspace(d)
     cdef double norm = sqrt(cal_dot(&M[0, 0], &M[0, 0], d * d)), rest
-    cdef Goal goal = Goal(-TINY * norm, RESIDUAL * norm, 0.0, MAX_STEPS, 24)
     values, vectors = np.empty(most), np.empty((most, d))
     cdef double[::1] v = values
     cdef double[:, ::1] q = vectors
-    found = lanczos(product, &M[0, 0], goal, most, &v[0], &q[0, 0], w, &rest)
-    return values[:found], vectors[:found], rest if rest < goal.below else 0.0
-
-
-def _few_negative(const double[:, ::1] M, start, double removed, Py_ssize_t most):
-    """Negative eigenvalues and vectors found, how many there are at most, and if unsure."""
-    cdef Py_ssize_t d = M.shape[0], found
-    cdef EigenWorkspace w = _from(start)
-    cdef double norm = sqrt(cal_dot(&M[0, 0], &M[0, 0], d * d))
-    cdef bint unsure
-    values, vectors = np.empty(most), np.empty((most, d))
-    cdef double[::1] v = values
-    cdef double[:, ::1] q = vectors
-    found = few_negative(&M[0, 0], norm, removed, &most, &v[0], &q[0, 0], w, &unsure)
-    return values[:found], vectors[:found], most, unsure
+    memcpy(w.start, &vector[0], d * sizeof(double))
+    found = lanczos(&M[0, 0], -TINY * norm, norm, most, &v[0], &q[0, 0], w, &rest)
+    return values[:found], vectors[:found], rest if rest < -TINY * norm else 0.0
 
 
 def _all_negative(const double[:, ::1] M, Py_ssize_t most):
-    """The lowest negative eigenvalues and vectors, by LAPACK."""
+    """The lowest negative eigenvalues and vectors."""
     cdef Py_ssize_t d = M.shape[0], found
     cdef double norm = np.linalg.norm(M)
     values, vectors = np.empty(most), np.empty((most, d))
@@ -348,10 +315,3 @@ def _is_positive_definite(const double[:, ::1] M, double shift=0.0):
     """Whether ``M + shift * I`` is positive definite."""
     return is_positive_definite(&M[0, 0], shift, EigenWorkspace(M.shape[0]))
 
-
-def _from(start):
-    """Workspace with a vector to start from."""
-    cdef const double[::1] vector = np.ascontiguousarray(start, dtype=np.float64)
-    cdef EigenWorkspace w = EigenWorkspace(len(vector))
-    memcpy(w.start, &vector[0], w.d * sizeof(double))
-    return w

@@ -41,8 +41,10 @@ void cal_outer_norms(const double *far, const double *near, ptrdiff_t n, ptrdiff
 double cal_orthogonalise(const double *basis, ptrdiff_t n, ptrdiff_t d, double *x);
 void cal_combine(const double *weights, const double *basis, ptrdiff_t n, ptrdiff_t d,
                  double *out);
-int cal_ldl(double *A, ptrdiff_t d, int only_positive, double *largest);
-void cal_ldl_solve(const double *factors, ptrdiff_t d, double *x);
+int cal_is_positive_definite(double *A, ptrdiff_t d);
+void cal_tridiagonalise(double *A, ptrdiff_t d, double *alpha, double *beta, double *factors,
+                        double *work);
+void cal_reflect(const double *A, ptrdiff_t d, const double *factors, double *x);
 
 /* updates.c */
 void cal_add(double *x, double c, const double *row, ptrdiff_t n);

@@ -21,8 +21,10 @@ cdef extern from "kernels.h" nogil:
     double cal_orthogonalise(const double *basis, Py_ssize_t n, Py_ssize_t d, double *x)
     void cal_combine(const double *weights, const double *basis, Py_ssize_t n, Py_ssize_t d,
                      double *out)
-    int cal_ldl(double *A, Py_ssize_t d, bint only_positive, double *largest)
-    void cal_ldl_solve(const double *factors, Py_ssize_t d, double *x)
+    bint cal_is_positive_definite(double *A, Py_ssize_t d)
+    void cal_tridiagonalise(double *A, Py_ssize_t d, double *alpha, double *beta, double *factors,
+                            double *work)
+    void cal_reflect(const double *A, Py_ssize_t d, const double *factors, double *x)
     int cal_count_within(const float *scores, const float *norms, Py_ssize_t n, float limit)
     int cal_count_within_double(const double *scores, const double *norms, Py_ssize_t n,
                                 double limit)

@@ -17,7 +17,6 @@ from .state cimport State, Workspace
 cdef double TINY = 1e-13  # eigenvalues above -TINY * norm count as zero
 cdef double NIL = 1e-12  # the same where a factorisation tells
 cdef double FEW = 4.0  # negative eigenvalues of a change, in the mean so far, that Lanczos finds
-cdef Py_ssize_t SMALL = 96  # features up to which a factorisation is cheap
 
 
 cdef int change(State state, Workspace work, Py_ssize_t rank) except -1 nogil:
@@ -61,7 +60,7 @@ cdef bint stays_positive(State state, Workspace work, double removed) noexcept n
             state.floor = shift
             state.steady += 1
             return True
-        state.steady = -8 if state.d <= SMALL else 1
+        state.steady = 1
     if is_positive_definite(state.m, 0.0, work.eigen):
         state.floor = 0.0
         state.steady += 1
@@ -82,8 +81,8 @@ cdef int lift(State state, Workspace work, Py_ssize_t first, Py_ssize_t count) n
     return 0
 
 
-cdef Py_ssize_t cut_off(State state, Workspace work, Py_ssize_t rank, Py_ssize_t most,
-                        double removed) except -1 nogil:
+cdef Py_ssize_t cut_off(State state, Workspace work, Py_ssize_t rank,
+                        Py_ssize_t most) except -1 nogil:
     """Cut off the negative eigenvalues of M, at most ``most``: the number found.
 
     Fewer than could be are believed only if a factorisation agrees.
@@ -92,8 +91,7 @@ cdef Py_ssize_t cut_off(State state, Workspace work, Py_ssize_t rank, Py_ssize_t
     cdef bint unsure
     cdef double *vectors = work.vectors + rank * state.d
     if state.negatives <= FEW * state.projections:
-        found = few_negative(state.m, state.norm, removed, &most, work.values, vectors,
-                             work.eigen, &unsure)
+        found = few_negative(state.m, state.norm, most, work.values, vectors, work.eigen, &unsure)
         lift(state, work, rank, found)
         if found == most or not unsure and is_positive_definite(
             state.m, NIL * state.norm, work.eigen
@@ -135,7 +133,7 @@ cdef class EveryUpdate(Rule):
         change(state, work, rank)
         state.floor -= removed
         if state.floor < 0.0 and not stays_positive(state, work, removed):
-            found = cut_off(state, work, rank, min(count, state.d), removed)
+            found = cut_off(state, work, rank, min(count, state.d))
             state.floor, state.steady = 0.0, 1 if found == 0 else 0
             state.projections += found > 0
             state.negatives += found
