@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from calipers._core.algebra import Samples
+from calipers._core.sgd import LookAhead
 from calipers.arrays import FloatArray, IndexArray
 from calipers.losses import SmoothHinge
 from calipers.sampling import ByGradientNorm, ByRunningNorm, BySlope, EveryBatch, Policy
@@ -159,3 +161,16 @@ def assert_same_run(X: FloatArray, triplets: IndexArray, settings: Settings) -> 
     np.testing.assert_allclose(sums["summed_slope"], b * np.sum(expected.slopes), rtol=1e-8)
     assert solver.n_updates == np.count_nonzero(expected.accepted)
     return solver
+
+
+def look_ahead_of(
+    far: FloatArray, near: FloatArray, *, k: int = 1, clip: float = np.inf
+) -> LookAhead:
+    """Triplets with these differences: the anchor of all of them is at the origin."""
+    n, d = far.shape
+    i = np.arange(n)
+    triplets = np.stack([np.full(n, 2 * n), n + i, i], axis=1)
+    X = np.vstack([-far, -near, np.zeros(d)])
+    ahead = LookAhead(Samples(X), triplets, triplets, k, np.zeros(n // k))
+    ahead.gather(0, n, clip)
+    return ahead

@@ -8,8 +8,8 @@ from math import inf, log
 import numpy as np
 import pytest
 
-from calipers._core.algebra import _outer_norms
 from calipers.theory import Theory
+from reference.plain import outer_norms
 from solver_runs import Settings, noise, run_real
 
 FACTS = Theory(
@@ -77,7 +77,7 @@ def run(seed: int, scale: float) -> tuple[int, float, float, float]:
     X, triplets = noise(4, 1000, scale=scale, seed=seed)
     far, near = X[triplets[:, 0]] - X[triplets[:, 2]], X[triplets[:, 0]] - X[triplets[:, 1]]
     if scale < 0.2:
-        assert _outer_norms(far, near).max() <= 0.3
+        assert outer_norms(far, near).max() <= 0.3
     solver, _ = run_real(X, triplets, Settings("as-sgd", seed=1000 + seed))
     sums = solver.sums
     return solver.n_updates, sums["summed_loss"], sums["summed_slope"], len(triplets) / 4

@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris
 
 from calipers import TripletSGD
 from calipers.data.samples import MemorySamples
-from calipers.solvers.sgd import Point, State
+from calipers.solvers.resumable import Point, State
 from calipers.training import History, Passes, Round, n_steps, portion_size, train
 from calipers.triplets import GivenTriplets
 

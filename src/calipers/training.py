@@ -20,7 +20,7 @@ from calipers.arrays import FloatArray, IndexArray
 from calipers.data.samples import Samples
 from calipers.interrupt import InterruptedFitWarning, interrupt_requested
 from calipers.notices import warn_user
-from calipers.solvers.sgd import Point, State
+from calipers.solvers.resumable import Point, State
 from calipers.triplets import LARGEST_PORTION, Source
 
 N_REPORTS = 100  # points of the loss curve and steps of a progress bar

@@ -10,7 +10,11 @@ import pytest
 
 from calipers import sampling
 from calipers._core import algebra
+from calipers._core.sgd import LookAhead
+from calipers._core.state import State, Workspace
 from calipers.arrays import FloatArray
+from reference.plain import outer_norms
+from solver_runs import look_ahead_of
 
 SHAPES = [(1, 1), (3, 2), (7, 16), (40, 33), (64, 17), (5, 130)]
 
@@ -28,55 +32,56 @@ def metric(d: int) -> FloatArray:
     return np.asarray(root @ root.T / d)
 
 
+def margins(M: FloatArray, far: FloatArray, near: FloatArray, k: int = 1) -> FloatArray:
+    n, d = far.shape
+    ahead = look_ahead_of(far, near, k=k)
+    work = Workspace(d, batch_size=k * k, rows=k, negatives=1, max_rows=n)
+    ahead.evaluate(State(M, 1.0, np.zeros((0, d))), work, 0, n)
+    return ahead.margins
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_gather(dtype: type) -> None:
     rng = np.random.default_rng(0)
     X: npt.NDArray[Any] = rng.standard_normal((9, 5)).astype(dtype)
     triplets = rng.integers(9, size=(20, 3))
-    far, near = np.empty((20, 5)), np.empty((20, 5))
     for array in (X, triplets):
         array.flags.writeable = False
-    algebra._gather(algebra.Samples(X), triplets, far, near)
+    ahead = LookAhead(algebra.Samples(X), triplets, triplets, 1, np.zeros(20))
+    ahead.gather(0, 20, np.inf)
     wide = X.astype(np.float64)
-    np.testing.assert_array_equal(far, wide[triplets[:, 0]] - wide[triplets[:, 2]])
-    np.testing.assert_array_equal(near, wide[triplets[:, 0]] - wide[triplets[:, 1]])
+    np.testing.assert_array_equal(ahead.far, wide[triplets[:, 0]] - wide[triplets[:, 2]])
+    np.testing.assert_array_equal(ahead.near, wide[triplets[:, 0]] - wide[triplets[:, 1]])
 
 
 @pytest.mark.parametrize("k", [1, 3])
 def test_differences_are_clipped(k: int) -> None:
-    given = rows(12, 5)
-    far, near = (side.copy() for side in given)
+    far, near = rows(12, 5)
     far[:k] *= 10.0
     near[:k] *= 10.0
     lengths = np.sqrt(np.sum(far**2, axis=1).reshape(-1, k).mean(axis=1))
     clip_norm = float(np.median(lengths))
     shorter = np.repeat(np.minimum(1.0, clip_norm / np.maximum(lengths, 1e-9)), k)[:, None]
     expected = far * shorter, near * shorter
-    algebra._clip(far, near, k, clip_norm)
-    np.testing.assert_allclose(far, expected[0], rtol=1e-12)
-    np.testing.assert_allclose(near, expected[1], rtol=1e-12)
+    ahead = look_ahead_of(far, near, k=k, clip=clip_norm)
+    np.testing.assert_allclose(ahead.far, expected[0], rtol=1e-12)
+    np.testing.assert_allclose(ahead.near, expected[1], rtol=1e-12)
     assert 0 < np.count_nonzero(shorter < 1.0) < 12
-    algebra._clip(far, near, k, np.inf)
-    np.testing.assert_allclose(far, expected[0], rtol=1e-12)
-
-
-def norms_of_matrices(far: FloatArray, near: FloatArray) -> FloatArray:
-    matrices = far[:, :, None] * far[:, None] - near[:, :, None] * near[:, None]
-    return np.asarray(np.linalg.norm(matrices, axis=(1, 2)))
+    np.testing.assert_array_equal(look_ahead_of(far, near, k=k).far, far)
 
 
 @pytest.mark.parametrize(("n", "d"), SHAPES)
 def test_outer_norms(n: int, d: int) -> None:
     far, near = rows(n, d)
-    norms = algebra._outer_norms(far, near)
-    np.testing.assert_allclose(norms, norms_of_matrices(far, near), rtol=1e-10, atol=1e-7)
+    norms = look_ahead_of(far, near).norms
+    np.testing.assert_allclose(norms, outer_norms(far, near), rtol=1e-10, atol=1e-7)
 
 
 @pytest.mark.parametrize(("n", "d"), SHAPES)
 def test_margins_by_hand_and_by_blas(n: int, d: int) -> None:
     far, near = rows(n, d)
     M = metric(d)
-    out = algebra._margins(M, far, near)
+    out = margins(M, far, near)
     expected = np.sum(far @ M * far, axis=1) - np.sum(near @ M * near, axis=1)
     np.testing.assert_allclose(out, expected, rtol=1e-12, atol=1e-12 * d)
 
@@ -88,13 +93,13 @@ def test_all_pairs(n_anchors: int, k: int, d: int) -> None:
     n = n_anchors * k
     far, near = rows(n, d)
     M = metric(d)
-    out, norms = algebra._margins(M, far, near, k), algebra._outer_norms(far, near, k)
+    out, norms = margins(M, far, near, k), look_ahead_of(far, near, k=k).norms
     pairs = [(a * k + f, a * k + j) for a in range(n_anchors) for j in range(k) for f in range(k)]
     f, j = np.array(pairs).T
     F, N = far[f], near[j]
     expected = np.sum(F @ M * F, axis=1) - np.sum(N @ M * N, axis=1)
     np.testing.assert_allclose(out, expected, rtol=1e-12, atol=1e-12 * d)
-    np.testing.assert_allclose(norms, norms_of_matrices(F, N), rtol=1e-10, atol=1e-7)
+    np.testing.assert_allclose(norms, outer_norms(F, N), rtol=1e-10, atol=1e-7)
 
 
 @pytest.mark.parametrize("signs", ["+", "-", "+-", "-+", "+-+", "+-+-+"])
@@ -136,14 +141,7 @@ def test_updated_margins_are_those_of_the_changed_metric(n: int, d: int, rank: i
     vectors, _ = rows(rank + 1, d, seed=7)
     vectors, signs = vectors[1:], np.where(np.arange(rank) % 3, 1.0, -1.0)
     M = metric(d)
-    updated = algebra._margins(M, far, near)
+    updated = margins(M, far, near)
     algebra._update_margins(far, near, vectors, signs, updated)
-    expected = algebra._margins(M + (signs * vectors.T) @ vectors, far, near)
+    expected = margins(M + (signs * vectors.T) @ vectors, far, near)
     np.testing.assert_allclose(updated, expected, rtol=1e-11, atol=2e-11 * d)
-
-
-@pytest.mark.parametrize(("n", "d"), [(1, 1), (3, 2), (7, 16), (20, 60), (64, 130)])
-def test_multiply(n: int, d: int) -> None:
-    rng = np.random.default_rng(0)
-    left, right = rng.standard_normal((n, d)), rng.standard_normal((d, d))
-    np.testing.assert_allclose(algebra._multiply(left, right), left @ right, rtol=1e-12, atol=1e-12)

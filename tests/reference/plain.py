@@ -43,6 +43,12 @@ def outer(X: FloatArray, triplet: IndexArray) -> FloatArray:
     return np.outer(far, far) - np.outer(near, near)
 
 
+def outer_norms(far: FloatArray, near: FloatArray) -> FloatArray:
+    """Frobenius norm of ``far far' - near near'`` for each triplet, from the matrices."""
+    matrices = far[:, :, None] * far[:, None] - near[:, :, None] * near[:, None]
+    return np.asarray(np.linalg.norm(matrices, axis=(1, 2)))
+
+
 def brought_back(X: FloatArray, triplets: IndexArray, reach: float) -> float:
     """Factor of the squared differences of an anchor whose far rows are beyond reach."""
     squared = np.mean([np.sum((X[i] - X[k]) ** 2) for i, _, k in triplets])

@@ -1,6 +1,6 @@
 """What is compiled ahead of time: the loop, the projection, the neighbour search.
 
-- `losses`, `sampling`, `schedules`, `projections`, `steps`: the parts of a method, each formula
+- `parts`, `projections`: losses, schedules, sampling policies and projection rules, each formula
   once. The loop calls what Python shows.
 - `sgd`: the one loop; `state`: what it carries.
 - `bilinear`: passive-aggressive updates (OASIS). `logdet`: steps of pairs (LEGO, ITML).
@@ -22,15 +22,11 @@ _MODULES = (
     "impostors",
     "kdtree",
     "logdet",
-    "losses",
     "neighbors",
-    "part",
+    "parts",
     "projections",
-    "sampling",
-    "schedules",
     "sgd",
     "state",
-    "steps",
 )
 
 

@@ -202,44 +202,6 @@ cdef double add_outer_products(double *M, Py_ssize_t d, const double *vectors,
 # The same for arrays
 
 
-def _gather(Samples X, const Py_ssize_t[:, ::1] triplets, double[:, ::1] far,
-            double[:, ::1] near):
-    """Write the differences of triplets; they must be numbers of samples."""
-    gather(X, &triplets[0, 0], triplets.shape[0], &far[0, 0], &near[0, 0])
-
-
-def _clip(double[:, ::1] far, double[:, ::1] near, Py_ssize_t k, double clip_norm):
-    """Clip the differences of anchors with k far ones each."""
-    clip(&far[0, 0], &near[0, 0], far.shape[0], far.shape[1], k, clip_norm)
-
-
-def _outer_norms(const double[:, ::1] far, const double[:, ::1] near, Py_ssize_t k=1):
-    """Norms of all triplets."""
-    out = np.empty(far.shape[0] * k)
-    cdef double[::1] norms = out
-    cal_outer_norms(&far[0, 0], &near[0, 0], far.shape[0], far.shape[1], k, &norms[0])
-    return out
-
-
-def _multiply(const double[:, ::1] rows, const double[:, ::1] M):
-    """``rows @ M``."""
-    out = np.empty((rows.shape[0], rows.shape[1]))
-    cdef double[:, ::1] product = out
-    multiply(&rows[0, 0], &M[0, 0], rows.shape[0], rows.shape[1], &product[0, 0])
-    return out
-
-
-def _margins(const double[:, ::1] M, const double[:, ::1] far, const double[:, ::1] near,
-             Py_ssize_t k=1):
-    """Margins of all triplets."""
-    out = np.empty(far.shape[0] * k)
-    cdef double[:, :, ::1] work = np.empty((2, far.shape[0], far.shape[1]))
-    cdef double[::1] found = out
-    margins(&M[0, 0], &far[0, 0], &near[0, 0], far.shape[0], far.shape[1], k,
-            &work[0, 0, 0], &work[1, 0, 0], &found[0])
-    return out
-
-
 def _update_margins(const double[:, ::1] far, const double[:, ::1] near,
                     const double[:, ::1] vectors, const double[::1] signs, double[::1] out):
     """Follow a low-rank update in margins."""

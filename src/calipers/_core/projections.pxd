@@ -1,5 +1,4 @@
-from .part cimport Part
-from .schedules cimport Schedule
+from .parts cimport Part, Schedule
 from .state cimport State, Workspace
 
 

@@ -1,4 +1,4 @@
-from calipers._core.part import Part
+from calipers._core.parts import Part
 
 class Rule(Part):
     def memory_shape(self, d: int) -> tuple[int, int]: ...

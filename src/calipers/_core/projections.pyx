@@ -10,8 +10,7 @@ from libc.string cimport memcpy, memset
 from .algebra cimport add_outer_products
 from .eigen cimport all_negative, few_negative, is_positive_definite, lowest_pair
 from .kernels cimport cal_add, cal_dot, cal_scale
-from .part cimport Part
-from .schedules cimport Schedule
+from .parts cimport Part, Schedule
 from .state cimport State, Workspace
 
 cdef double TINY = 1e-13  # eigenvalues above -TINY * norm count as zero

@@ -1,7 +1,5 @@
-from .losses cimport Loss
+from .parts cimport Loss, Policy, Schedule
 from .projections cimport Rule
-from .sampling cimport Policy
-from .schedules cimport Schedule
 
 
 cdef class Method:

@@ -2,10 +2,8 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers._core.algebra import Samples
-from calipers._core.losses import Loss
+from calipers._core.parts import Loss, Policy, Schedule
 from calipers._core.projections import Rule
-from calipers._core.sampling import Policy
-from calipers._core.schedules import Schedule
 from calipers._core.state import State, Workspace
 from calipers.arrays import FloatArray, IndexArray
 

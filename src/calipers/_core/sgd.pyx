@@ -13,10 +13,8 @@ from libc.string cimport memset
 
 from .algebra cimport Samples, clip, gather, margins, update_margins
 from .kernels cimport cal_dot, cal_outer_norms, cal_scale
-from .losses cimport Loss
+from .parts cimport Batch, Loss, Policy, Schedule
 from .projections cimport Rule
-from .sampling cimport Batch, Policy
-from .schedules cimport Schedule
 from .state cimport State, Workspace
 
 cdef double NIL = 1e-16  # a step shorter than NIL * norm of M is lost in rounding

@@ -1,8 +1,9 @@
 """Solvers: each is fed triplets or pairs in portions, and holds the metric learned so far.
 
-============== ==================================================================
+============== =========================================================================
 module         what it does
-============== ==================================================================
+============== =========================================================================
+resumable      points of the loss curve, and the state that a solver goes on from
 sgd            the one loop of the paper's five methods and of SPML
 from_recipe    an SGD solver for a recipe, in the units of the samples
 logdet         pairs that move a positive definite matrix (LEGO, ITML)
@@ -13,5 +14,5 @@ soft_neighbors losses of soft neighbours (NCA, MLKR, MCML)
 large_margin   LMNN's objective, exact at every L
 lbfgs          L-BFGS steps on an objective of all samples
 all_pairs      MMC's and MCML's objectives, for the same steps
-============== ==================================================================
+============== =========================================================================
 """

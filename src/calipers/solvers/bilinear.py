@@ -13,21 +13,14 @@ import numpy.typing as npt
 from calipers._core.algebra import Samples
 from calipers._core.bilinear import Triplets, run
 from calipers.arrays import FloatArray, IndexArray
-from calipers.solvers.sgd import (
-    BLOCK_BYTES,
-    CHUNK_WORK,
-    WORTH_A_THREAD,
-    Point,
-    State,
-    curve_array,
-    points_of,
-)
+from calipers.solvers.resumable import Point, Resumable
+from calipers.solvers.sgd import BLOCK_BYTES, CHUNK_WORK, WORTH_A_THREAD
 from calipers.threads import parallel_map, single_threaded_blas
 
 CARRIED_PER_COMPUTED = 5.0  # cost of carrying a score, in multiplications of a matrix product
 
 
-class BilinearSolver:
+class BilinearSolver(Resumable):
     """Passive-aggressive steps from ``W = I``: one pass, one triplet at a time.
 
     For a triplet (p, p+, p-) with ``loss = 1 - p'W(p+ - p-) > 0``::
@@ -45,6 +38,8 @@ class BilinearSolver:
     """
 
     batch_size = 1
+    state_arrays = ("W",)
+    state_facts = ("n_iterations", "n_updates", "_gap")
 
     def __init__(self, aggressiveness: float, n_features: int) -> None:
         self.aggressiveness = aggressiveness
@@ -57,23 +52,6 @@ class BilinearSolver:
     def metric(self) -> FloatArray:
         """The symmetric part of W; factoring it drops its negative eigenvalues."""
         return np.asarray((self.W + self.W.T) / 2)
-
-    def state(self) -> State:
-        """Return everything that the next steps depend on, for :meth:`restore`."""
-        facts = {
-            "n_iterations": self.n_iterations,
-            "n_updates": self.n_updates,
-            "look_ahead": self._gap,
-        }
-        return State({"W": self.W.copy(), "curve": curve_array(self.curve)}, facts)
-
-    def restore(self, state: State) -> None:
-        """Continue from a state that :meth:`state` returned."""
-        self.W[...] = state.arrays["W"]
-        self.curve[:] = points_of(state.arrays["curve"])
-        self.n_iterations = state.facts["n_iterations"]
-        self.n_updates = state.facts["n_updates"]
-        self._gap = state.facts["look_ahead"]
 
     def advance(self, X: FloatArray, triplets: IndexArray) -> npt.NDArray[np.bool_]:
         """Run through triplets in order. Returns which of them led to an update."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.solvers.sgd import Point, State, curve_array, points_of
+from calipers.solvers.resumable import Point, Resumable
 from calipers.threads import single_threaded_blas
 
 _SMALLEST_ROOT = 1e-3  # added to the roots of sums of squares, which are 0 at first
 
 
-class DualAveragingSolver:
+class DualAveragingSolver(Resumable):
     """Weights w >= 0 of a basis, by regularised dual averaging with a step for each.
 
     With M = basis' diag(w) basis it minimises, batch by batch::
@@ -38,6 +38,9 @@ class DualAveragingSolver:
     batch_size : int
         Triplets of a step.
     """
+
+    state_arrays = ("basis", "sums", "squares")
+    state_facts = ("n_iterations", "n_updates")
 
     def __init__(
         self, basis: FloatArray, *, l1_weight: float, learning_rate: float, batch_size: int
@@ -85,18 +88,3 @@ class DualAveragingSolver:
         self.n_iterations += 1
         self.n_updates += bool(violated.any())
         return float(losses.sum())
-
-    def state(self) -> State:
-        """Return everything that the next steps depend on, for :meth:`restore`."""
-        facts = {"n_iterations": self.n_iterations, "n_updates": self.n_updates}
-        arrays = {"basis": self.basis, "sums": self.sums, "squares": self.squares}
-        copies = {name: value.copy() for name, value in arrays.items()}
-        return State(copies | {"curve": curve_array(self.curve)}, facts)
-
-    def restore(self, state: State) -> None:
-        """Continue from a state that :meth:`state` returned."""
-        self.basis = state.arrays["basis"].copy()
-        self.sums, self.squares = state.arrays["sums"].copy(), state.arrays["squares"].copy()
-        self.curve[:] = points_of(state.arrays["curve"])
-        self.n_iterations = state.facts["n_iterations"]
-        self.n_updates = state.facts["n_updates"]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.solvers.sgd import Point, State, curve_array, points_of
+from calipers.solvers.resumable import Point, Resumable
 from calipers.solvers.soft_neighbors import (
     Loss,
     anchor_gradients,
@@ -21,7 +21,7 @@ STEP = 0.05  # length of the first step, as a share of the size of L; later ones
 MOMENTUM, SQUARE_MOMENTUM = 0.9, 0.99  # of the running means of gradients and their squares
 
 
-class FactoredSolver:
+class FactoredSolver(Resumable):
     """Minimise a loss of soft neighbours over L by steps of mini-batches.
 
     An example is a batch of anchors and reference samples, among which the anchors find their
@@ -46,6 +46,8 @@ class FactoredSolver:
     """
 
     batch_size = 1
+    state_arrays = ("L", "_mean")
+    state_facts = ("n_iterations", "_square")
 
     def __init__(
         self,
@@ -110,14 +112,3 @@ class FactoredSolver:
         size = np.sqrt(self._square / (1.0 - SQUARE_MOMENTUM**self.n_iterations))
         if size > np.finfo(np.float64).tiny:
             self.L -= share * np.sqrt(np.mean(self.L**2)) / size * mean
-
-    def state(self) -> State:
-        """All that the next steps depend on, for :meth:`restore`."""
-        arrays = {"L": self.L.copy(), "mean": self._mean.copy(), "curve": curve_array(self.curve)}
-        return State(arrays, {"n_iterations": self.n_iterations, "square": self._square})
-
-    def restore(self, state: State) -> None:
-        """Go on where the solver was whose state this is."""
-        self.L[...], self._mean[...] = state.arrays["L"], state.arrays["mean"]
-        self.curve[:] = points_of(state.arrays["curve"])
-        self.n_iterations, self._square = state.facts["n_iterations"], state.facts["square"]

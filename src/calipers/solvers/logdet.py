@@ -11,12 +11,13 @@ import numpy.typing as npt
 
 from calipers._core.logdet import run
 from calipers.arrays import FloatArray, IndexArray
-from calipers.solvers.sgd import BLOCK_BYTES, Point, State, curve_array, points_of
+from calipers.solvers.resumable import Point, Resumable, State
+from calipers.solvers.sgd import BLOCK_BYTES
 from calipers.steps import PairStep, ProjectionWithSlack, TowardsTarget
 from calipers.threads import single_threaded_blas
 
 
-class LogDetSolver:
+class LogDetSolver(Resumable):
     """Update A by one pair after the other, from the identity.
 
     Parameters
@@ -26,6 +27,9 @@ class LogDetSolver:
     n_features : int
         Size of A.
     """
+
+    state_arrays = ("A",)
+    state_facts = ("n_iterations", "n_updates")
 
     def __init__(self, step: PairStep, n_features: int) -> None:
         self.step = step
@@ -50,18 +54,6 @@ class LogDetSolver:
     def metric(self) -> FloatArray:
         """The current A."""
         return self.A
-
-    def state(self) -> State:
-        """Return everything that the next steps depend on, for :meth:`restore`."""
-        facts = {"n_iterations": self.n_iterations, "n_updates": self.n_updates}
-        return State({"A": self.A.copy(), "curve": curve_array(self.curve)}, facts)
-
-    def restore(self, state: State) -> None:
-        """Continue from a state that :meth:`state` returned."""
-        self.A[...] = state.arrays["A"]
-        self.curve[:] = points_of(state.arrays["curve"])
-        self.n_iterations = state.facts["n_iterations"]
-        self.n_updates = state.facts["n_updates"]
 
 
 class PairSolver(LogDetSolver):

@@ -7,7 +7,7 @@ depends on the triplets and the two random streams only, not on the portions.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from calipers.losses import Loss, SmoothHinge
 from calipers.projections import EveryUpdate, FrankWolfe, Rule
 from calipers.sampling import ByRunningNorm, BySlope, EveryBatch, PassiveAggressive, Policy
 from calipers.schedules import Constant, FrankWolfeSteps, Schedule, Shrinking
+from calipers.solvers.resumable import Point, State, curve_array, points_of
 from calipers.threads import parallel_map, single_threaded_blas
 
 BLOCK_BYTES = 8_000_000  # of differences gathered at a time
@@ -59,33 +60,6 @@ class Settings:
         if isinstance(self.projection, FrankWolfe):
             return FrankWolfeSteps()
         return Shrinking(self.ridge) if self.ridge else Constant(self.learning_rate)
-
-
-@dataclass
-class Point:
-    """What one call of ``advance`` saw: a point of the loss curve."""
-
-    n_examples: int  # triplets, or pairs, so far
-    loss: float  # mean over those of the call
-    n_updates: int  # so far
-
-
-class State(NamedTuple):
-    """What a solver goes on from: arrays, and facts that JSON can hold."""
-
-    arrays: dict[str, npt.NDArray[Any]]
-    facts: dict[str, Any]
-
-
-def curve_array(curve: list[Point]) -> FloatArray:
-    """Points as an array of shape (n_points, 3)."""
-    rows = [(point.n_examples, point.loss, point.n_updates) for point in curve]
-    return np.array(rows, dtype=np.float64).reshape(-1, 3)
-
-
-def points_of(array: FloatArray) -> list[Point]:
-    """The inverse of :func:`curve_array`."""
-    return [Point(int(n), float(loss), int(updates)) for n, loss, updates in array]
 
 
 @dataclass(frozen=True)

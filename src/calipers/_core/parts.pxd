@@ -1,4 +1,38 @@
-from .part cimport Part
+cdef class Part:
+    pass
+
+
+cdef class Loss(Part):
+    cdef double slope_at(self, double margin, double *value) noexcept nogil
+
+
+cdef class SmoothHinge(Loss):
+    cdef readonly double smoothness
+
+
+cdef class Hinge(Loss):
+    cdef readonly double threshold
+
+
+cdef class SquaredHinge(Loss):
+    cdef readonly double threshold
+
+
+cdef class Schedule(Part):
+    cdef double rate_of(self, double t) noexcept nogil
+    cdef double kept_by(self, double t) noexcept nogil
+
+
+cdef class Constant(Schedule):
+    cdef readonly double learning_rate
+
+
+cdef class Shrinking(Schedule):
+    cdef readonly double ridge
+
+
+cdef class FrankWolfeSteps(Schedule):
+    pass
 
 
 cdef struct Batch:

@@ -1,2 +1,0 @@
-class Part:
-    parameters: tuple[str, ...]

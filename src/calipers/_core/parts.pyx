@@ -1,0 +1,299 @@
+"""The parts of a method: a loss, a schedule of steps, a sampling policy. Each formula is here once.
+
+The loop calls what Python shows: a part has a method for compiled code, and one for Python.
+"""
+
+import numpy as np
+
+from libc.math cimport exp, fabs, fmax, fmin, log1p, sqrt
+
+from .kernels cimport cal_dot, cal_squared_gradient_norm
+
+cdef double NIL = 1e-10  # a loss below this share of what the margin is made of is rounding
+
+
+cdef class Part:
+    """An extension type with parameters: it compares, copies, pickles and prints by them."""
+
+    parameters = ()
+
+    def _values(self):
+        return tuple(getattr(self, name) for name in self.parameters)
+
+    def __repr__(self):
+        pairs = zip(self.parameters, self._values())
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in pairs)})"
+
+    def __eq__(self, other):
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(map(np.array_equal, self._values(), other._values()))
+
+    def __hash__(self):
+        return hash((type(self), self._values()))
+
+    def __reduce__(self):
+        return type(self), self._values()
+
+
+# Losses of a triplet's margin
+
+
+cdef class Loss(Part):
+    """A loss that falls as the margin grows; ``slope`` is the size of its derivative."""
+
+    cdef double slope_at(self, double margin, double *value) noexcept nogil:
+        """The slope; the loss goes to ``value`` unless that is NULL."""
+        return 0.0
+
+    def value(self, margin):
+        """Loss at each margin."""
+        return self._at_each(margin, False)
+
+    def slope(self, margin):
+        """Size of the derivative at each margin."""
+        return self._at_each(margin, True)
+
+    def _at_each(self, margin, bint slope):
+        given = np.asarray(margin, dtype=np.float64)
+        out = np.empty(given.size)
+        cdef const double[::1] margins = np.ascontiguousarray(given).reshape(-1)
+        cdef double[::1] values = out
+        cdef double slope_here, value = 0.0
+        cdef Py_ssize_t i
+        with nogil:
+            for i in range(margins.shape[0]):
+                slope_here = self.slope_at(margins[i], &value)
+                values[i] = slope_here if slope else value
+        return out.reshape(given.shape)
+
+
+cdef class SmoothHinge(Loss):
+    r"""Smooth approximation of the hinge (equation 2 of the paper).
+
+    .. math:: \ell(z) = \tfrac1L \log(1 + e^{-L (z - 1)})
+
+    ``hinge <= value <= hinge + log(2) / smoothness`` and ``slope <= smoothness * value``.
+    """
+
+    parameters = ("smoothness",)
+
+    def __init__(self, double smoothness=3.0):
+        self.smoothness = smoothness
+
+    cdef double slope_at(self, double margin, double *value) noexcept nogil:
+        cdef double exponent = self.smoothness * (margin - 1.0), small = exp(-fabs(exponent))
+        if value != NULL:
+            value[0] = (fmax(0.0, -exponent) + log1p(small)) / self.smoothness
+        return (small if exponent >= 0.0 else 1.0) / (1.0 + small)
+
+
+cdef class Hinge(Loss):
+    r"""The hinge, :math:`\max(0, m - z)`, with the kink at ``m = threshold``.
+
+    Its slope is 1 up to and including the threshold, else 0.
+    """
+
+    parameters = ("threshold",)
+
+    def __init__(self, double threshold=1.0):
+        self.threshold = threshold
+
+    cdef double slope_at(self, double margin, double *value) noexcept nogil:
+        if value != NULL:
+            value[0] = fmax(0.0, self.threshold - margin)
+        return 1.0 if margin <= self.threshold else 0.0
+
+
+cdef class SquaredHinge(Loss):
+    r"""Half the squared hinge, :math:`\tfrac12 \max(0, m - z)^2`; its slope is the hinge."""
+
+    parameters = ("threshold",)
+
+    def __init__(self, double threshold=1.0):
+        self.threshold = threshold
+
+    cdef double slope_at(self, double margin, double *value) noexcept nogil:
+        cdef double hinge = fmax(0.0, self.threshold - margin)
+        if value != NULL:
+            value[0] = 0.5 * hinge * hinge
+        return hinge
+
+
+# Step sizes: iteration t (from 1) takes ``kept(t) * M - rate(t) * gradient``
+
+
+cdef class Schedule(Part):
+    """Length of each step, and how much of the metric it keeps."""
+
+    cdef double rate_of(self, double t) noexcept nogil:
+        return 0.0
+
+    cdef double kept_by(self, double t) noexcept nogil:
+        return 1.0
+
+    def rate(self, double t):
+        """Length of step t, from 1."""
+        return self.rate_of(t)
+
+    def kept(self, double t):
+        """Share of the metric that step t keeps."""
+        return self.kept_by(t)
+
+
+cdef class Constant(Schedule):
+    """The paper's: every step has the same length, and M is not shrunk."""
+
+    parameters = ("learning_rate",)
+
+    def __init__(self, double learning_rate=1.0):
+        self.learning_rate = learning_rate
+
+    cdef double rate_of(self, double t) noexcept nogil:
+        return self.learning_rate
+
+
+cdef class Shrinking(Schedule):
+    r"""Steps for :math:`\tfrac\lambda2 \|M\|_F^2` plus a loss: rate 1 / (lambda t), kept 1 - 1 / t.
+
+    The first iterate is forgotten at once.
+    """
+
+    parameters = ("ridge",)
+
+    def __init__(self, double ridge):
+        self.ridge = ridge
+
+    cdef double rate_of(self, double t) noexcept nogil:
+        return 1.0 / (self.ridge * t)
+
+    cdef double kept_by(self, double t) noexcept nogil:
+        return 1.0 - 1.0 / t
+
+
+cdef class FrankWolfeSteps(Schedule):
+    """Steps of :class:`~calipers.projections.FrankWolfe`: rate 1 / sqrt(t), kept 1 - 1 / sqrt(t)."""
+
+    cdef double rate_of(self, double t) noexcept nogil:
+        return 1.0 / sqrt(t)
+
+    cdef double kept_by(self, double t) noexcept nogil:
+        return 1.0 - 1.0 / sqrt(t)
+
+
+# Sampling policies. An accepted batch moves the metric by ``eta * slope / (batch_size * probability)``
+# along each of its triplets; dividing by the probability keeps the step unbiased.
+
+
+cdef class Policy(Part):
+    """The rule that gives the accept probability of a batch.
+
+    It may also set the step: the loop goes by the slopes that the rule leaves in the batch.
+    """
+
+    cdef double probability_of(self, Batch batch, double uniform) noexcept nogil:
+        return 0.0
+
+    def probability(self, const double[::1] slopes, const double[::1] norms,
+                    const double[:, ::1] far, const double[:, ::1] near, double uniform):
+        """Accept probability of a batch, given its candidates.
+
+        May be 0 where ``uniform`` is sure not to fall below the true probability.
+        """
+        cdef double[::1] own = np.array(slopes)
+        cdef Batch batch = Batch(&own[0], &norms[0], &far[0, 0], &near[0, 0],
+                                 own.shape[0], far.shape[1])
+        return self.probability_of(batch, uniform)
+
+
+cdef double gradient_norm_of(Batch batch) noexcept nogil:
+    cdef double squared = cal_squared_gradient_norm(
+        batch.far, batch.near, batch.slopes, batch.size, batch.d
+    )
+    return sqrt(fmax(0.0, squared)) / batch.size
+
+
+def gradient_norm(far, near, slopes):
+    """Frobenius norm of ``mean(slope * (near near' - far far'))`` from a Gram matrix.
+
+    It costs b^2 d instead of b d^2.
+    """
+    cdef const double[:, ::1] f = np.ascontiguousarray(far, dtype=np.float64)
+    cdef const double[:, ::1] n = np.ascontiguousarray(near, dtype=np.float64)
+    cdef double[::1] s = np.array(slopes, dtype=np.float64)
+    cdef Batch batch = Batch(&s[0], NULL, &f[0, 0], &n[0, 0], s.shape[0], f.shape[1])
+    return gradient_norm_of(batch)
+
+
+cdef class EveryBatch(Policy):
+    """Update on every batch (SGD and Mini-SGD, Algorithm 1)."""
+
+    cdef double probability_of(self, Batch batch, double uniform) noexcept nogil:
+        return 1.0
+
+
+cdef class BySlope(Policy):
+    """Update with probability ``slope`` of one triplet drawn from the batch.
+
+    With batches of one this is AS-SGD (Algorithm 2), else HR-SGD (Algorithm 3). Only the
+    drawn triplet is evaluated before the decision.
+    """
+
+    cdef double probability_of(self, Batch batch, double uniform) noexcept nogil:
+        return batch.slopes[0]
+
+
+cdef class ByGradientNorm(Policy):
+    """Update with probability ``min(1, norm of the batch gradient / largest)`` (HA-SGD).
+
+    An accepted step then has Frobenius length ``eta * largest`` before the projection.
+    """
+
+    parameters = ("largest",)
+
+    def __init__(self, double largest):
+        self.largest = largest
+
+    cdef double probability_of(self, Batch batch, double uniform) noexcept nogil:
+        if self.largest <= 0.0:
+            return 0.0
+        # by the triangle inequality the gradient is no longer than this
+        cdef double bound = (1.0 + 1e-9) * cal_dot(batch.slopes, batch.norms, batch.size)
+        if uniform * self.largest >= bound / batch.size:
+            return 0.0
+        return fmin(1.0, gradient_norm_of(batch) / self.largest)
+
+
+cdef class ByRunningNorm(Policy):
+    """As `ByGradientNorm`, but ``largest`` is the largest norm met so far."""
+
+    parameters = ("largest",)
+
+    def __init__(self, double largest=0.0):
+        self.largest = largest
+
+    cdef double probability_of(self, Batch batch, double uniform) noexcept nogil:
+        cdef double norm = gradient_norm_of(batch)
+        self.largest = fmax(self.largest, norm)
+        return norm / self.largest if self.largest > 0.0 else 0.0
+
+
+cdef class PassiveAggressive(Policy):
+    """Update on every triplet with a loss, by the smallest step that makes the loss 0 (OASIS).
+
+    For `calipers.losses.SquaredHinge`, whose slope is the loss of OASIS, and batches of one. It
+    sets the slope to ``min(aggressiveness, loss / norm^2)``, the multiple of
+    ``far far' - near near'`` that the step adds.
+    """
+
+    parameters = ("aggressiveness",)
+
+    def __init__(self, double aggressiveness):
+        self.aggressiveness = aggressiveness
+
+    cdef double probability_of(self, Batch batch, double uniform) noexcept nogil:
+        cdef double loss = batch.slopes[0], norm = batch.norms[0]
+        if norm == 0.0 or loss <= NIL * fmax(1.0, norm):
+            return 0.0
+        batch.slopes[0] = fmin(self.aggressiveness, loss / (norm * norm))
+        return 1.0
