@@ -14,12 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from calipers.arrays import IndexArray
-from calipers.neighbors._descent import (
-    build_tree,
-    evaluated_share,
-    search_by_tree,
-    search_in_tree,
-)
+from calipers.neighbors._descent import build_tree, evaluated_share, search_in_tree
 from calipers.neighbors._product import AnchorBlock, Anchors, Frame, error_bound, search_by_products
 from calipers.neighbors.search import nearest_same_and_other
 
@@ -55,6 +50,12 @@ def check(X: npt.NDArray[Any], labels: IndexArray, anchors: IndexArray, k: tuple
     assert_same_lists(got, expected)
     for path in PATHS:
         assert_same_lists(path(X, labels, anchors, n_same=k[0], n_other=k[1]), expected)
+
+
+def search_by_tree(
+    X: npt.NDArray[Any], labels: IndexArray, anchors: IndexArray, *, n_same: int, n_other: int
+) -> Lists:
+    return search_in_tree(build_tree(X, labels), anchors, n_same=n_same, n_other=n_other)
 
 
 PATHS = [search_by_products, search_by_tree]

@@ -15,9 +15,7 @@ from scipy.linalg.cython_blas cimport dgemm, dsyrk
 from .kernels cimport (
     cal_add_outer_products,
     cal_dot,
-    cal_margins,
     cal_mirror,
-    cal_multiply,
     cal_outer_norms,
     cal_prefetch,
     cal_row_dots,
@@ -27,8 +25,6 @@ from .kernels cimport (
     cal_update_margins,
 )
 
-cdef Py_ssize_t BY_HAND = 16384  # multiplications below which a plain loop beats a call to BLAS
-cdef Py_ssize_t SMALL = 128  # features that plain loops have a buffer for
 cdef Py_ssize_t MANY = 40  # outer products from which on BLAS adds them sooner
 cdef Py_ssize_t FEW = 8  # directions that plain loops follow sooner
 cdef Py_ssize_t SOON = 4  # triplets between asking the memory for samples and reading them
@@ -117,9 +113,6 @@ cdef void multiply(const double *rows, const double *M, Py_ssize_t n, Py_ssize_t
     """``product = rows @ M``."""
     cdef int n_features = <int>d, n_rows = <int>n
     cdef double one = 1.0, zero = 0.0
-    if d <= SMALL and n * d * d < BY_HAND:
-        cal_multiply(rows, M, n, d, product)
-        return
     dgemm(b"N", b"N", &n_features, &n_rows, &n_features, &one, <double *>M, &n_features,
           <double *>rows, &n_features, &zero, product, &n_features)
 
@@ -134,9 +127,7 @@ cdef void margins(const double *M, const double *far, const double *near, Py_ssi
     """
     cdef Py_ssize_t i, f, s, anchor
     cdef double near2
-    if k == 1 and d <= SMALL and n * d * d < BY_HAND:
-        cal_margins(M, far, near, n, d, out)
-    elif k == 1:
+    if k == 1:
         cal_subtract(far, near, gaps, n * d)
         multiply(gaps, M, n, d, product)
         for i in range(n):
@@ -167,7 +158,7 @@ cdef void update_margins(const double *far, const double *near, Py_ssize_t n, Py
     cdef Py_ssize_t t, i
     if n == 0 or rank == 0:
         return
-    if rank <= FEW or n * rank * d < BY_HAND or 2 * rank > d:
+    if rank <= FEW or 2 * rank > d:
         cal_update_margins(far, near, n, d, vectors, signs, rank, out)
         return
     dgemm(b"T", b"N", &r, &n_rows, &n_features, &one, <double *>vectors, &n_features,

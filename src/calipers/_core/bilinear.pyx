@@ -11,9 +11,8 @@ from libc.math cimport fmax, fmin, sqrt
 from scipy.linalg.cython_blas cimport dgemm
 
 from .algebra cimport Samples, multiply
-from .kernels cimport cal_add, cal_dot, cal_row_dots, cal_update_scores
+from .kernels cimport cal_dot, cal_row_dots, cal_update_scores
 
-cdef Py_ssize_t BY_HAND = 16384  # multiplications below which a plain loop beats a call to BLAS
 cdef double NIL = 1e-10  # a loss below this share of what the score is made of is rounding
 
 
@@ -68,23 +67,22 @@ def run(double[:, ::1] W, Triplets triplets, double aggressiveness, Py_ssize_t l
 
     ``length = 0``: their scores are already those of the present W.
     """
-    cdef Py_ssize_t n = triplets._steps.shape[0], first = 0, stop, count
+    cdef Py_ssize_t n = triplets._steps.shape[0], first = 0, stop
     cdef double[:, ::1] product = np.empty((max(1, min(n, length)), triplets.X.d))
     with nogil:
         while first < n:
             stop = min(n, first + length) if length > 0 else n
             if length > 0:
                 evaluate(triplets, &W[0, 0], first, stop, &product[0, 0])
-            count = decide(triplets, first, stop, aggressiveness)
-            if count > 0:
-                change(&W[0, 0], triplets, first, stop, count)
+            decide(triplets, first, stop, aggressiveness)
+            change(&W[0, 0], triplets, first, stop)
             first = stop
 
 
-cdef Py_ssize_t decide(Triplets triplets, Py_ssize_t first, Py_ssize_t stop,
-                       double aggressiveness) noexcept nogil:
-    """Decide on every triplet of a look-ahead; returns the number of updates."""
-    cdef Py_ssize_t t, d = triplets.X.d, count = 0
+cdef void decide(Triplets triplets, Py_ssize_t first, Py_ssize_t stop,
+                 double aggressiveness) noexcept nogil:
+    """Decide on every triplet of a look-ahead."""
+    cdef Py_ssize_t t, d = triplets.X.d
     cdef double loss, squared, tau
     cdef double *p
     cdef double *z
@@ -98,33 +96,21 @@ cdef Py_ssize_t decide(Triplets triplets, Py_ssize_t first, Py_ssize_t stop,
             continue
         tau = fmin(aggressiveness, loss / squared)
         triplets._steps[t] = tau
-        count += 1
         cal_update_scores(p, z, tau, p + d, z + d, stop - t - 1, d, &triplets._scores[0] + t + 1)
-    return count
 
 
-cdef void change(double *W, Triplets triplets, Py_ssize_t first, Py_ssize_t stop,
-                 Py_ssize_t count) noexcept nogil:
-    """``W += sum(tau p z')``; the anchors are scaled by their tau."""
-    cdef Py_ssize_t t, i, d = triplets.X.d, k = 0
-    cdef int n_features = <int>d, n
-    cdef double tau, one = 1.0
-    cdef double *p
-    cdef double *z
+cdef void change(double *W, Triplets triplets, Py_ssize_t first, Py_ssize_t stop) noexcept nogil:
+    """``W += sum(tau p z')``; the updates move to the front of the look-ahead, which is done with."""
+    cdef Py_ssize_t t, i, d = triplets.X.d
+    cdef int n_features = <int>d, n = 0
+    cdef double one = 1.0
     for t in range(first, stop):
-        tau = triplets._steps[t]
-        if tau == 0.0:
+        if triplets._steps[t] == 0.0:
             continue
-        p, z = &triplets.P[t, 0], &triplets.Z[t, 0]
         for i in range(d):
-            if count * d * d < BY_HAND:
-                cal_add(W + i * d, tau * p[i], z, d)
-            else:  # to the front: both are done with
-                triplets.P[first + k, i] = tau * p[i]
-                triplets.Z[first + k, i] = z[i]
-        k += 1
-    if count * d * d < BY_HAND:
-        return
-    n = <int>count
-    dgemm(b"N", b"T", &n_features, &n_features, &n, &one, &triplets.Z[first, 0], &n_features,
-          &triplets.P[first, 0], &n_features, &one, W, &n_features)
+            triplets.P[first + n, i] = triplets._steps[t] * triplets.P[t, i]
+            triplets.Z[first + n, i] = triplets.Z[t, i]
+        n += 1
+    if n > 0:
+        dgemm(b"N", b"T", &n_features, &n_features, &n, &one, &triplets.Z[first, 0], &n_features,
+              &triplets.P[first, 0], &n_features, &one, W, &n_features)

@@ -2,8 +2,6 @@
 #include "kernels.h"
 #include <math.h>
 
-enum { BUFFER = 128 };  /* cal_margins and cal_multiply are for at most so many features */
-
 static inline double dot(const double *restrict a, const double *restrict b, ptrdiff_t n) {
     double s0 = 0.0, s1 = 0.0;
     ptrdiff_t i = 0, half = n / 2;
@@ -68,20 +66,6 @@ CLONED void cal_row_dots(const double *A, const double *B, ptrdiff_t n, ptrdiff_
     for (ptrdiff_t t = 0; t < n; t++) out[t] = dot(A + t * d, B + t * d, d);
 }
 
-/* far' M far - near' M near = (far - near)' M (far + near) for a symmetric M */
-CLONED void cal_margins(const double *M, const double *far, const double *near, ptrdiff_t n,
-                        ptrdiff_t d, double *out) {
-    double gap[BUFFER], image[BUFFER];
-    for (ptrdiff_t t = 0; t < n; t++) {
-        const double *f = far + t * d, *g = near + t * d;
-        double total = 0.0;
-        for (ptrdiff_t a = 0; a < d; a++) gap[a] = f[a] - g[a];
-        combine(gap, M, d, d, image);
-        for (ptrdiff_t a = 0; a < d; a++) total += image[a] * (f[a] + g[a]);
-        out[t] = total;
-    }
-}
-
 CLONED void cal_update_margins(const double *far, const double *near, ptrdiff_t n, ptrdiff_t d,
                                const double *vectors, const double *signs, ptrdiff_t rank,
                                double *out) {
@@ -99,11 +83,6 @@ CLONED void cal_update_margins(const double *far, const double *near, ptrdiff_t 
         }
         out[t] += change;
     }
-}
-
-CLONED void cal_multiply(const double *rows, const double *M, ptrdiff_t n, ptrdiff_t d,
-                         double *out) {
-    for (ptrdiff_t t = 0; t < n; t++) combine(rows + t * d, M, d, d, out + t * d);
 }
 
 /* out_s += tau (p'p_s)(z'z_s), two s at a time: additions wait for each other */

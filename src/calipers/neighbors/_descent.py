@@ -16,13 +16,6 @@ _ANCHORS = 1024  # of a block
 _PARALLEL_LEVEL = 3  # the subtrees below it are built in parallel
 
 
-def search_by_tree(
-    X: npt.NDArray[Any], labels: IndexArray, anchors: IndexArray, *, n_same: int, n_other: int
-) -> tuple[IndexArray, IndexArray]:
-    """Return both lists of every anchor, by descents through one tree of all samples."""
-    return search_in_tree(build_tree(X, labels), anchors, n_same=n_same, n_other=n_other)
-
-
 def search_in_tree(
     tree: Tree, anchors: IndexArray, *, n_same: int, n_other: int
 ) -> tuple[IndexArray, IndexArray]:
@@ -39,7 +32,7 @@ def search_in_tree(
 
     def search(start: int) -> None:
         some = by_leaf[start : start + _ANCHORS]
-        same[some], other[some], _ = descend_from(tree, places[anchors[some]], n_same, n_other)
+        same[some], other[some], _ = tree.descend(places[anchors[some]], n_same, n_other)
 
     parallel_map(search, range(0, len(anchors), _ANCHORS))
     return same, other
@@ -48,15 +41,8 @@ def search_in_tree(
 def evaluated_share(tree: Tree, n_same: int, n_other: int) -> float:
     """Return the mean share of samples and boxes that a descent evaluates, over 32 anchors."""
     places = np.linspace(0, len(tree.indices) - 1, 32).astype(np.intp)
-    n_evaluated = descend_from(tree, places, n_same, n_other)[2]
+    n_evaluated = tree.descend(places, n_same, n_other)[2]
     return n_evaluated / (len(places) * len(tree.indices))
-
-
-def descend_from(
-    tree: Tree, places: IndexArray, n_same: int, n_other: int
-) -> tuple[IndexArray, IndexArray, int]:
-    """Return both lists of the samples at some places of the tree, and the number evaluated."""
-    return tree.descend(places, n_same, n_other)
 
 
 def build_tree(X: npt.NDArray[Any], labels: IndexArray) -> Tree:
