@@ -3,9 +3,9 @@ Banking77: intents of customers' questions
 ==========================================
 
 Short questions to a bank, each with one of 77 intents (Casanueva et al. 2020). MiniLM, a sentence
-model, embeds them in 384 dimensions; without torch, TF-IDF and SVD do. `MetricCV` chooses and learns a
-metric on the training part. The script searches with each test question among the training
-questions: before, after, and with 64 dimensions instead of 384.
+model, embeds them in 384 dimensions; without torch, TF-IDF and SVD do. `MetricCV` chooses and
+learns a metric on the training part. The script searches with each test question among the
+training questions: before, after, and with 64 dimensions instead of 384.
 
 The documentation is built without this script, because it needs the data. To run it::
 

@@ -3,8 +3,8 @@ A bridge between two models: how many texts it takes
 ====================================================
 
 An index holds documents that an old model embedded; queries come from a new one.
-:class:`calipers.Bridge` learns from texts that both models embedded how to search the old index with
-new queries. How many of the old model's results does it keep?
+:class:`calipers.Bridge` learns from texts that both models embedded how to search the old index
+with new queries. How many of the old model's results does it keep?
 """
 
 import matplotlib.pyplot as plt

@@ -3,8 +3,8 @@ Digits in two dimensions
 ========================
 
 Images of handwritten digits have 64 pixels each. Two dimensions are drawn here: the principal
-components of the pixels, and two dimensions that were learned from the labels of half of the images.
-The pictures and the errors are of the other half.
+components of the pixels, and two dimensions that were learned from the labels of half of the
+images. The pictures and the errors are of the other half.
 """
 
 import matplotlib.pyplot as plt
@@ -25,9 +25,9 @@ plain = calipers.Euclidean(n_components=2).fit(X_train)
 learned = calipers.TripletSGD(n_components=2, random_state=0).fit(X_train, y_train)
 
 # %%
-# `transform` maps samples so that the Euclidean distance between images is the learned distance. Use
-# the images in any method that works with Euclidean distances: k nearest neighbours, k-means, an
-# index for search, or a picture.
+# `transform` maps samples so that the Euclidean distance between images is the learned distance.
+# Use the images in any method that works with Euclidean distances: k nearest neighbours, k-means,
+# an index for search, or a picture.
 before, after = (
     100 * knn_error(metric.transform(X_train), y_train, metric.transform(X_test), y_test)
     for metric in (plain, learned)

@@ -34,8 +34,8 @@ X = np.hstack(
 )
 
 # %%
-# Only near records can be duplicates: take the pairs of a record and its 10 nearest. Learn from half
-# of the persons, and score the pairs of the other half.
+# Only near records can be duplicates: take the pairs of a record and its 10 nearest. Learn from
+# half of the persons, and score the pairs of the other half.
 nearest = NearestNeighbors(n_neighbors=11).fit(X).kneighbors(X, return_distance=False)[:, 1:]
 pairs = np.unique(np.sort([(i, j) for i, row in enumerate(nearest) for j in row], axis=1), axis=0)
 is_match = person[pairs[:, 0]] == person[pairs[:, 1]]

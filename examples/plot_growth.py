@@ -13,8 +13,8 @@ from calipers import TripletSGD, recipes
 from calipers.plan import plan_for_labels
 
 # %%
-# The number of triplets is a function of the numbers of samples and features. It grows as the root of
-# the number of samples, up to a bound that falls with the number of features.
+# The number of triplets is a function of the numbers of samples and features. It grows as the root
+# of the number of samples, up to a bound that falls with the number of features.
 samples = np.geomspace(30, 1_000_000, 200).astype(int)
 figure, panel = plt.subplots(figsize=(7, 4.2), layout="constrained")
 for d in (5, 20, 100, 500):
@@ -30,8 +30,8 @@ panel.legend(frameon=False)
 panel.spines[["top", "right"]].set_visible(False)
 
 # %%
-# A fit first mines: it searches the neighbours of anchors among all samples. Then it solves. Here are
-# the seconds of both, for 20 features, on the machine that made this page.
+# A fit first mines: it searches the neighbours of anchors among all samples. Then it solves. Here
+# are the seconds of both, for 20 features, on the machine that made this page.
 sizes = (1_000, 4_000, 16_000, 64_000)
 rng = np.random.default_rng(0)
 X = rng.normal(size=(sizes[-1], 20))

@@ -31,9 +31,9 @@ def embedded(about: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 questions, answers = embedded(topics), embedded(topics)
 
 # %%
-# Learn from 600 pairs. The first line of the report is the verdict. Its tables compare scores before
-# and after on held-out questions, about answers with clicks and without. `side="both"` maps the
-# answers too, so it needs a new index.
+# Learn from 600 pairs. The first line of the report is the verdict. Its tables compare scores
+# before and after on held-out questions, about answers with clicks and without. `side="both"` maps
+# the answers too, so it needs a new index.
 half = n // 2
 pairs = np.column_stack([np.arange(half), np.arange(half)])
 adapter, both = (
@@ -43,7 +43,8 @@ adapter, both = (
 print(adapter.report_)
 
 # %%
-# Search with the other 600 questions among all 1,200 answers. How many find theirs among the first k?
+# Search with the other 600 questions among all 1,200 answers. How many find theirs among the first
+# k?
 relevant = np.column_stack([np.arange(half), np.arange(half, n)])
 ways = {
     "cosine": (questions, answers),

@@ -34,15 +34,14 @@ right.set_title("Learned distance", loc="left", fontweight="bold")
 # **Which features work together?** The diagonal has the weight of each feature alone. A blue cell
 # off the diagonal says: if two samples differ in both features in the same direction, the distance
 # is larger than the two weights alone make it. Red: it is smaller.
-#
-# sphinx_gallery_thumbnail_number = 2
 figure, panel = plt.subplots(figsize=(8, 6.5), layout="constrained")
+# sphinx_gallery_thumbnail_number = 2
 feature_interactions(metric, top=10, axes=panel)
 
 # %%
-# **Which directions?** Each colour is one direction of the map. Bars of the same sign work together,
-# bars of opposite signs against each other. The legend has each direction's share of the weight. If
-# two directions have all of it, two dimensions are enough (`MetricCV(n_components=2)`).
+# **Which directions?** Each colour is one direction of the map. Bars of the same sign work
+# together, bars of opposite signs against each other. The legend has each direction's share of the
+# weight. If two directions have all of it, two dimensions are enough (`MetricCV(n_components=2)`).
 figure, panel = plt.subplots(figsize=(9, 5), layout="constrained")
 feature_directions(metric, axes=panel)
 
