@@ -154,6 +154,7 @@ def test_the_glossary_has_each_word_once_and_is_linked() -> None:
 
 def commands(text: str) -> list[list[str]]:
     """The words of each command on a page: on a line of its own, or quoted in a sentence."""
+    text = text.replace("\\\n", " ")  # a command may go on in the next line
     lines = re.findall(r"^ +(?:\$ )?(?:\.venv/bin/)?((?:calipers|python -m) .*)$", text, re.M)
     quoted = re.findall(r"`((?:calipers|python -m) [^`]*)`", re.sub(r"\s+", " ", text))
     return [shlex.split(line, comments=True) for line in [*lines, *quoted]]
