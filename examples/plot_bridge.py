@@ -2,9 +2,9 @@
 A bridge between two models: how many texts it takes
 ====================================================
 
-An index holds documents under an old model; queries come from a new one.
-:class:`calipers.Bridge` learns from texts under both models how to search the old index with new
-queries. Here is how much of the old model's search it keeps.
+An index holds documents that an old model embedded; queries come from a new one.
+:class:`calipers.Bridge` learns from texts that both models embedded how to search the old index
+with new queries. How many of the old model's results does it keep?
 """
 
 import matplotlib.pyplot as plt
@@ -14,7 +14,7 @@ import calipers
 from calipers.evaluation import nearest_samples
 
 # %%
-# Two made-up models of 48 and 64 dimensions, which see the same meaning and bend it otherwise.
+# Two made-up models of 48 and 64 dimensions embed the same meaning in different ways.
 rng = np.random.default_rng(0)
 meaning = rng.normal(size=(40, 32))[rng.integers(40, size=4500)] + rng.normal(size=(4500, 32))
 old = np.tanh(meaning @ rng.normal(size=(32, 48)) / 20)
@@ -43,7 +43,7 @@ panel.set_xscale("log")
 panel.set_xticks(counts, [f"{count:,}" for count in counts])
 panel.minorticks_off()
 panel.set_xlabel("texts embedded by both models")
-panel.set_ylabel("recall at 10 that is kept, per cent")
+panel.set_ylabel("old model's first 10 found, per cent")
 panel.set_ylim(0, 102)
 panel.legend(frameon=False, loc="lower right")
 panel.spines[["top", "right"]].set_visible(False)

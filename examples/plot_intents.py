@@ -2,9 +2,9 @@
 Intents: which queries to answer, and which to pass on
 ======================================================
 
-Examples with a label each answer new queries by their nearest ones. Some queries are about nothing
-that has a label: a query whose nearest example is too far away is rejected. How many of those are
-caught, and how many good ones are lost with them?
+A new query gets the label of its nearest examples. Some queries belong to no label. To catch them,
+reject a query whose nearest example is too far away. How many of them are caught, and how many good
+queries are rejected with them?
 """
 
 import matplotlib.pyplot as plt
@@ -16,8 +16,8 @@ import calipers
 from calipers.evaluation import rejection_scores
 
 # %%
-# The embeddings are made up: 32 dimensions of length 1, in which style counts as much as the
-# intent. Twelve intents have examples; twelve others come up as queries only.
+# The embeddings are made up: 32 dimensions, scaled to length 1, in which the style of a text counts
+# beside its intent. Twelve intents have examples; queries come from these and from twelve others.
 rng = np.random.default_rng(0)
 intents, others, styles = (rng.normal(size=(n, 32)) for n in (12, 12, 8))
 
@@ -32,7 +32,7 @@ y, y_new = np.repeat(np.arange(12), 20), np.repeat(np.arange(12), 10)
 X, X_new, outside = embedded(intents[y]), embedded(intents[y_new]), embedded(others[y_new])
 
 # %%
-# Learn from the examples, and score queries that had no part in it, before and after.
+# Learn from the examples, then score queries that were not learned from, before and after.
 metric = calipers.MetricCV(random_state=0).fit(X, y)
 print(metric.reason_)
 rates = np.linspace(0, 0.4, 41)

@@ -2,9 +2,9 @@
 Learning from judgements
 ========================
 
-No labels, only answers to the question "is a more like b or like c?". Here colours are
-compared by somebody who looks mostly at green, hardly at blue, and is sometimes mistaken. From
-the answers alone `fit_triplets` finds how that person sees.
+There are no labels, only answers to the question "is a more like b or like c?". A made-up person
+compares colours, looks mostly at green and hardly at blue, and is sometimes mistaken. From the
+answers alone `fit_triplets` finds the weights.
 """
 
 import matplotlib.pyplot as plt
@@ -32,7 +32,7 @@ found = np.diag(metric.get_mahalanobis_matrix())
 print("found, with green as 1:", np.round(found / found[1], 2))
 
 # %%
-# Answers that the metric predicts, to questions that it has not learned from:
+# How many answers does the metric predict, to questions that it has not learned from?
 test = rng.integers(len(colours), size=(5000, 3))
 a, b, c = colours[test].transpose(1, 0, 2)
 truth = ((a - b) ** 2 * weights).sum(axis=1) < ((a - c) ** 2 * weights).sum(axis=1)
@@ -42,7 +42,7 @@ print(f"{100 * (plain == truth).mean():.1f} % of answers predicted by the plain 
 print(f"{100 * (learned == truth).mean():.1f} % by the learned one")
 
 # %%
-# The nearest colours to one of them, plainly and as that person sees it.
+# The colours nearest to one of them, by the plain and by the learned distance.
 query = colours[7]
 by_plain = np.argsort(((colours - query) ** 2).sum(axis=1))[:12]
 images = metric.transform(colours)

@@ -2,9 +2,9 @@
 Questions and answers: search learned from pairs
 ================================================
 
-Embeddings of questions and of answers, and a list of which answer belongs to which question, as a
-search log gives it. :class:`calipers.QueryAdapter` learns a matrix for the questions. The index
-of answers stays as it is.
+You have embeddings of questions and of answers, and a search log that says which answer belongs to
+which question. :class:`calipers.QueryAdapter` learns a matrix for the questions. The index of
+answers stays as it is.
 """
 
 import matplotlib.pyplot as plt
@@ -15,8 +15,8 @@ import calipers
 from calipers.evaluation import recall_at_k
 
 # %%
-# The embeddings are made up: 64 dimensions of length 1, of which few are about the topic and
-# the others about style, length and other things that a search should not look at.
+# The embeddings are made up: 64 dimensions, scaled to length 1. Questions and answers share a topic
+# of 8 dimensions; another 24 stand for style, length and whatever else a search should not see.
 rng = np.random.default_rng(0)
 n, d = 1200, 64
 topics = rng.normal(size=(n, 8)) @ rng.normal(size=(8, d))
@@ -31,9 +31,9 @@ def embedded(about: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 questions, answers = embedded(topics), embedded(topics)
 
 # %%
-# Learn from 600 pairs. The report says what the matrix is worth for questions that it has not
-# learned from, about answers with clicks and without; its first line is the verdict.
-# `side="both"` maps the answers too, which takes a new index.
+# Learn from 600 pairs. The first line of the report is the verdict. Its tables compare scores
+# before and after on held-out questions, about answers with clicks and without. `side="both"` maps
+# the answers too, so it needs a new index.
 half = n // 2
 pairs = np.column_stack([np.arange(half), np.arange(half)])
 adapter, both = (
@@ -43,8 +43,8 @@ adapter, both = (
 print(adapter.report_)
 
 # %%
-# The other 600 questions are searched for among all answers. How many find theirs among the
-# first k?
+# Search with the other 600 questions among all 1,200 answers. How many find theirs among the first
+# k?
 relevant = np.column_stack([np.arange(half), np.arange(half, n)])
 ways = {
     "cosine": (questions, answers),
@@ -66,8 +66,8 @@ panel.legend(frameon=False)
 panel.spines[["top", "right"]].set_visible(False)
 
 # %%
-# How many pairs does it take? With few of them the gain cannot be told from chance: the adapter
-# then keeps the questions as they are.
+# How many pairs does it take? With few pairs the gain may be chance. The adapter then keeps the
+# questions as they are.
 counts = (20, 40, 75, 150, 300, 600)
 fits = [
     calipers.QueryAdapter(random_state=0).fit(questions[:half], answers[:half], pairs[:count])

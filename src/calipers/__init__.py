@@ -1,4 +1,4 @@
-"""Calipers learns distances: a Mahalanobis metric from labels or triplets, fast.
+"""Calipers learns a distance (a Mahalanobis metric) from labels, pairs, triplets or clicks.
 
 >>> import calipers
 >>> from sklearn.datasets import load_iris

@@ -103,8 +103,8 @@ class _TupleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
 class PairClassifier(_TupleClassifier):
     """Tell whether two samples match: a metric, a threshold and a probability.
 
-    The metric learns from all pairs. Distances of pairs that were held out while it learned from
-    the others set the threshold, and Platt's sigmoid that turns distances into probabilities.
+    The metric learns from all pairs. The threshold, and Platt's sigmoid that turns distances into
+    probabilities, are fitted to the distances of pairs that were held out.
 
     Parameters
     ----------
@@ -113,13 +113,15 @@ class PairClassifier(_TupleClassifier):
     strategy : str, default="accuracy"
         What the threshold is for:
 
-        - "accuracy": the most right answers;
-        - "f_beta": the highest F score, which `beta` weighs;
-        - "max_tpr", "max_tnr": the highest share of matches found, or of others told apart, if
-          the other share is at least `min_rate`;
-        - "precision": the most matches found, if at least `min_rate` of what is called a match
-          is one;
-        - "equal-error-rate": as large a share of matches missed as of others taken for matches.
+        - "accuracy": the largest share of right answers;
+        - "f_beta": the highest F score, with `beta`;
+        - "max_tpr": the largest share of matches found, while at least `min_rate` of the other
+          pairs are rejected;
+        - "max_tnr": the largest share of other pairs rejected, while at least `min_rate` of the
+          matches are found;
+        - "precision": the largest share of matches found, while at least `min_rate` of the pairs
+          called a match are right;
+        - "equal-error-rate": the shares of matches missed and of other pairs accepted are equal.
     min_rate : float or None, default=None
         Share that "max_tpr", "max_tnr" and "precision" need.
     beta : float, default=1.0

@@ -9,7 +9,7 @@ _OURS = ("calipers", "sklearn", "contextlib", "joblib")  # packages between a us
 
 
 class DataWarning(UserWarning):
-    """A learner can use the data, but not in the way that the user may expect."""
+    """A learner can use the data, but perhaps not as the user expects."""
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:

@@ -39,7 +39,7 @@ MANY_NEIGHBORS = 20
 
 
 def label_candidates() -> Candidates:
-    """What is compared for labels, from simple to rich."""
+    """Return the default candidates for labels, from simple to rich."""
     return [
         ("euclidean", Euclidean()),
         ("scaled", Scaled()),
@@ -52,7 +52,7 @@ def label_candidates() -> Candidates:
 
 
 def triplet_candidates() -> Candidates:
-    """What is compared for triplets, from simple to rich."""
+    """Return the default candidates for triplets, from simple to rich."""
     return [
         ("euclidean", Euclidean()),
         ("scaled", Scaled()),
@@ -62,7 +62,7 @@ def triplet_candidates() -> Candidates:
 
 
 def pair_candidates() -> Candidates:
-    """What is compared for pairs, from simple to rich."""
+    """Return the default candidates for pairs, from simple to rich."""
     return [("euclidean", Euclidean()), ("scaled", Scaled()), ("lego", LEGO()), ("itml", ITML())]
 
 
@@ -83,12 +83,12 @@ class MetricCV(
 ):
     """Choose among metric learners by cross-validation.
 
-    Every candidate is fitted to all folds but one and judged on the held-out fold: for labels by
-    the share of impostors among the nearest neighbours, nearer ones counting more; for triplets by
-    the share violated; for pairs by the AUC. Chosen is the first candidate, from simple to rich,
-    whose error exceeds the lowest by at most one standard error of their paired differences. At
-    most 3,000 samples, triplets or pairs, evenly spaced, decide; the chosen candidate learns from
-    all.
+    Every candidate learns from all folds but one and is scored on the held-out fold: for labels by
+    the share of impostors among the nearest neighbours, where nearer ones count more; for triplets
+    by the share violated; for pairs by the AUC. `MetricCV` takes the first candidate, from simple
+    to rich, whose error exceeds the lowest by at most one standard error of their paired
+    differences. It compares candidates on at most 3,000 samples, triplets or pairs, evenly spaced;
+    the chosen candidate learns from all.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class MetricCV(
     cv : int, default=3
         Number of folds.
     n_jobs : int or None, default=None
-        Candidates and folds that are fitted at the same time; the result does not depend on it.
+        Number of fits in parallel; the result does not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seeds the folds and every candidate that has no seed of its own.
 

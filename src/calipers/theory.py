@@ -27,7 +27,7 @@ class Theory:
     Attributes
     ----------
     theorem : {1, 2}
-        Which one is about the method. What the other says is refused.
+        The theorem about the method. Bounds of the other one raise ValueError.
     n_triplets, batch_size, n_updates : int
         Of the fit.
     learning_rate, smoothness, radius, init_scale : float

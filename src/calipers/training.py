@@ -27,7 +27,7 @@ N_REPORTS = 100  # points of the loss curve and steps of a progress bar
 
 
 class Solver(Protocol):
-    """Learns from one portion after the other; where they are cut does not matter."""
+    """Learns from one portion after the other; the result does not depend on where they end."""
 
     n_iterations: int
     curve: list[Point]

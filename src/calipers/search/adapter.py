@@ -44,18 +44,18 @@ MOST_SCORED = 2000
 class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     """Learn a map of queries from the documents that answered them; the index stays as it is.
 
-    A Gaussian model of queries and their documents gives a map in closed form, and a softmax over
-    documents goes on from there, as far as held-out queries say (``calipers.search.learning``).
-    The map is taken only if the one-sided 95 % lower bound of its gain in nDCG@10 on held-out
-    queries is above 0; else it is the identity and `helps_` is False. Queries without a pair are
-    left out.
+    A Gaussian model of queries and their documents gives a map in closed form. A softmax over
+    documents improves it, as far as held-out queries gain (``calipers.search.learning``). The
+    adapter keeps the map only if the one-sided 95 % lower bound of its gain in nDCG@10 on held-out
+    queries is above 0; otherwise the map is the identity and `helps_` is False. Queries without a
+    pair are left out.
 
     Parameters
     ----------
     side : {"query", "both"}, default="query"
         Whether documents are mapped too, which needs a new index.
     n_components : int, optional
-        Map both sides to so many dimensions; any first few of these are the best so many.
+        Map both sides to this many dimensions, ordered so that the first k are the best k.
     generalize_to : {"documents", "queries"}, default="documents"
         Which hold-out chooses and decides: queries about documents without clicks, or new queries
         about known documents. Both are reported.
@@ -63,12 +63,12 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         Strength of the pull toward the map of the Gaussian model, which itself is pulled toward the
         identity; by default the one of five with the largest lower bound of the gain.
     temperature : float, optional
-        Of the softmax; by default a third of the one under which the cosines as they are predict
-        the pairs best.
+        Temperature of the softmax; by default a third of the one under which the cosines of the
+        embeddings predict the pairs best.
     n_folds : int, default=5
         Folds of each hold-out.
     random_state : int, RandomState or None, default=None
-        Deals queries to folds, and draws.
+        Seeds the folds and all draws.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     report_ : RetrievalReport
         Both hold-outs before and after.
     pull_, temperature_ : float
-        What was chosen.
+        The values that were used.
     n_pairs_seen_ : int
         Pairs learned from so far.
     n_features_in_ : int

@@ -62,17 +62,17 @@ class HeldOut(NamedTuple):
 class Bridge(BaseEstimator):  # type: ignore[misc]
     """Map queries of a new embedding model into the index of an old one.
 
-    Who changes the model has to embed all documents again, or to map the new model's queries. The
-    map is learned from vectors of the same texts under both models, some hundred or some thousand
-    of them; the numbers of features may differ. Recall is the share of the 10 documents the old
-    model finds for a text that the map finds, too. Method, strength and rank are those with the
-    highest recall on held-out texts, and `report_` says how much recall is kept on others.
+    The map is learned from vectors of the same texts under both models, some hundred or some
+    thousand of them; the numbers of features may differ. With it you need not embed the documents
+    again. Recall is the share of the 10 documents that the old model finds for a text and the
+    mapped vector also finds. Method, strength and rank are those with the highest recall on
+    held-out texts; `report_` has the recall on other held-out texts.
 
     Parameters
     ----------
     method : {"auto", "identity", "procrustes", "ridge", "low-rank"}, default="auto"
         How the map is made, see :func:`calipers.search.bridge_maps.solve`; "auto" chooses.
-        "identity" is a candidate if both models have as many features.
+        "identity" is a candidate if both models have the same number of features.
     alpha : float or None, default=None
         Strength of "ridge" and "low-rank", in units of the mean eigenvalue of the new vectors'
         moments. None chooses it.
@@ -86,7 +86,7 @@ class Bridge(BaseEstimator):  # type: ignore[misc]
     map_ : QueryMap
         The map, learned from all texts.
     method_, alpha_, rank_ : str, float or None, int or None
-        What was chosen. A fit with these gives the same map.
+        The values that were used. A fit with these gives the same map.
     report_ : BridgeReport
         The share of recall that is kept, and the recall of every candidate.
     n_features_in_ : int
