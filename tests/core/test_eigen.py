@@ -78,6 +78,13 @@ def test_all_negative_misses_nothing(d: int, kind: str, length: float) -> None:
         assert_negative_pairs(M, values, vectors)
 
 
+@pytest.mark.parametrize("tiny", [1e-160, 1e-100, 1e-20])
+def test_entries_that_vanish_when_squared_do_no_harm(tiny: float) -> None:
+    M = np.diag([-1.0, 1.0, -2.0, 3.0, 0.5]) + tiny
+    values, vectors = _all_negative(M, 5)
+    assert_negative_pairs(M, values, vectors)
+
+
 @pytest.mark.parametrize("gap", [0.0, 1e-15, 1e-12, 1e-9, 1e-6])
 @pytest.mark.parametrize("most", [3, 43])
 def test_values_that_meet_are_told_apart(gap: float, most: int) -> None:

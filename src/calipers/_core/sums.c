@@ -2,6 +2,8 @@
 #include "kernels.h"
 #include <math.h>
 
+#define NIL 1e-32  /* sums of squares below it are lost in the rounding of a matrix of norm 1 */
+
 static inline double dot(const double *restrict a, const double *restrict b, ptrdiff_t n) {
     double s0 = 0.0, s1 = 0.0;
     ptrdiff_t i = 0, half = n / 2;
@@ -213,7 +215,7 @@ static inline void update_and_multiply(double *restrict a, double *restrict b, c
 
 /* Householder's reduction of the upper triangle of A to a tridiagonal matrix with diagonal alpha
  * and subdiagonal beta. Reflection k is I - factors[k] u u', with u in row k of A behind the
- * diagonal. The change of A by one reflection and the product with the vector of the next are one
+ * diagonal; A has norm 1, so that what is below NIL is rounding. The change of A by one reflection and the product with the vector of the next are one
  * pass over the rows, which up to d = 256 stay in the cache of a core; `work` holds 3 d numbers. */
 CLONED void cal_tridiagonalise(double *A, ptrdiff_t d, double *alpha, double *beta,
                                double *factors, double *work) {
@@ -228,7 +230,7 @@ CLONED void cal_tridiagonalise(double *A, ptrdiff_t d, double *alpha, double *be
         if (next == d) break;
         double rest = dot(u + next + 1, u + next + 1, d - next - 1), first = u[next];
         beta[k] = first;
-        if (rest > 0.0) {
+        if (rest > NIL) {
             beta[k] = first > 0.0 ? -sqrt(first * first + rest) : sqrt(first * first + rest);
             u[next] = first - beta[k];
             factor = 2.0 / (u[next] * u[next] + rest);
