@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from calipers import FileError
-from calipers.data.tables import Asked, read
+from calipers.data.tables import ReadOptions, read
 from table_rows import samples_of
 
 GERMAN = (
@@ -54,7 +54,7 @@ def test_amounts_and_dates_of_other_countries(text: str, X: list[float], tmp_pat
 def test_a_title_above_and_a_total_below(tmp_path: Path) -> None:
     text = "Sales, 2023\nAs of May\n\nid;kind;size\n7;a;1,5\n8;b;2,5\nTotal;;4,0\n"
     (tmp_path / "a.csv").write_text(text)
-    table = read(tmp_path / "a.csv", Asked(label="kind"))
+    table = read(tmp_path / "a.csv", ReadOptions(label="kind"))
     assert table.remark.startswith("The first 2 rows are read as a title above the table in ")
     chosen = table.choose(label="kind", ignore=["id"])
     assert chosen.y is not None
@@ -72,7 +72,7 @@ def test_the_sheet_with_the_label_is_read(tmp_path: Path) -> None:
     for row in (["Report"], [], ["kind", "", "size"], ["a", None, 1], ["b", None, "2,5"]):
         sheet.append(row)
     book.save(tmp_path / "a.xlsx")
-    assert "The sheet 'Data' of " in read(tmp_path / "a.xlsx", Asked(label="kind")).remark
+    assert "The sheet 'Data' of " in read(tmp_path / "a.xlsx", ReadOptions(label="kind")).remark
     for label in ("kind", "1"):
         data = samples_of(tmp_path / "a.xlsx", label=label)
         assert data.X.tolist() == [[1.0], [2.5]]

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.data.tables.arrays import load_npy
-from calipers.data.tables.asked import Asked
 from calipers.data.tables.columnar import explained, parquet_facts, read_measured
 from calipers.data.tables.numbers import as_number, decimal_sign
+from calipers.data.tables.options import ReadOptions
 from calipers.data.tables.packed import plain_suffix
 from calipers.data.tables.read import check_is_file, read
 from calipers.data.tables.sheets import json_objects
@@ -19,7 +19,7 @@ from calipers.io import FileError
 from calipers.io.errors import reason
 from calipers.search.relevance import is_whole
 
-_ASKED_FOR = ("id", "vector", "query", "document", "weight")
+_NAMES = ("id", "vector", "query", "document", "weight")
 
 
 def read_embeddings(path: Path) -> tuple[npt.NDArray[Any], list[Any] | None]:
@@ -96,28 +96,28 @@ def _columns(path: Path) -> dict[str, Any]:
     if not rows:
         raise FileError(f"{path} has no rows with named columns.")
     names = dict.fromkeys(name for row in rows for name in row)
-    return {name: [row.get(name) for row in rows] if name in _ASKED_FOR else [] for name in names}
+    return {name: [row.get(name) for row in rows] if name in _NAMES else [] for name in names}
 
 
 def _of_texts(path: Path) -> dict[str, Any]:
     """Return texts as they are written, and vectors such as "[0.5, 1]" as an array."""
-    wanted = tuple(name for name in _ASKED_FOR if name != "vector")
+    wanted = tuple(name for name in _NAMES if name != "vector")
     return {
         column.name: column.values
         if column.values.ndim == 2
         else ["" if cell is None else cell for cell in column.values.tolist()]
-        for column in read(path, Asked(carried=wanted, header=True)).columns
+        for column in read(path, ReadOptions(carried=wanted, header=True)).columns
     }
 
 
 def _parquet(path: Path) -> dict[str, Any]:
-    """Return columns as lists and vectors as an array; what is not asked for is not read."""
+    """Return columns as lists and vectors as an array; no other columns are read."""
     with explained(path):
         schema, _ = parquet_facts(path)
-        table = read_measured(path, [name for name in schema.names if name in _ASKED_FOR])
+        table = read_measured(path, [name for name in schema.names if name in _NAMES])
         return {
             name: []
-            if name not in _ASKED_FOR
+            if name not in _NAMES
             else _vectors(table[name])
             if name == "vector"
             else table[name].to_pylist()

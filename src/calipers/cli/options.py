@@ -86,15 +86,15 @@ def add_data(command: argparse.ArgumentParser, *, label_needed: bool) -> None:
     )
 
 
-def read_table(options: argparse.Namespace, **asked: Any) -> Table:
+def read_table(options: argparse.Namespace, **known: Any) -> Table:
     """Read the table that the options name, and remark on what was decided about it."""
-    from calipers.data.tables import Asked, read
+    from calipers.data.tables import ReadOptions, read
 
-    given = Asked(
+    given = ReadOptions(
         encoding=options.encoding,
         header=None if options.header is None else options.header == "yes",
         decimal=options.decimal,
-        **asked,
+        **known,
     )
     with _file_of(options) as path:
         table = read(path, given, kind=options.format)

@@ -15,7 +15,7 @@ import numpy as np
 
 from calipers import memmap
 from calipers.data.tables import decoding
-from calipers.data.tables.asked import Asked, Role
+from calipers.data.tables.options import ReadOptions, Role
 from calipers.data.tables.packed import check_growth, largest_size
 from calipers.data.tables.table import Column, Table
 from calipers.io import FileError
@@ -45,7 +45,7 @@ def parquet() -> Any:
     return parquet
 
 
-def read_parquet(path: Path, asked: Asked) -> Table:
+def read_parquet(path: Path, options: ReadOptions) -> Table:
     """Read the columns of a Parquet file; of nested values only vectors of numbers are read."""
     with explained(path):
         schema, n_rows = parquet_facts(path)
@@ -57,7 +57,7 @@ def read_parquet(path: Path, asked: Asked) -> Table:
             as_column(kind.name, table[kind.name], role)
             if kind.name in read
             else Column(kind.name, np.empty(0), f"type {kind.type}")
-            for kind, role in zip(schema, asked.roles(schema.names), strict=True)
+            for kind, role in zip(schema, options.roles(schema.names), strict=True)
         ]
     return Table(str(path), columns)
 
@@ -118,7 +118,7 @@ def batches(path: Path, names: list[str]) -> Iterator[Any]:
     if not names:
         return
     most_bytes = largest_size(path)
-    asked = {
+    request = {
         "path": os.fspath(path),
         "names": names,
         "rows": max(1, min(_MOST_ROWS, memmap.BLOCK_ELEMENTS // len(names))),
@@ -127,8 +127,8 @@ def batches(path: Path, names: list[str]) -> Iterator[Any]:
     }
     with _started(path) as process:
         try:
-            with process.stdin as question:
-                question.write(json.dumps(asked).encode())
+            with process.stdin as stdin:
+                stdin.write(json.dumps(request).encode())
             yield from pa.ipc.open_stream(process.stdout)
         except (pa.ArrowException, OSError):  # it broke off; the exit code says why
             process.stdout.close()
@@ -141,8 +141,8 @@ def batches(path: Path, names: list[str]) -> Iterator[Any]:
     if process.returncode:
         raise FileError(
             f"{path} has {path.stat().st_size:,} bytes, but takes more than {most_bytes:,} bytes "
-            f"of memory or {asked['most_seconds']} s to read: if that is meant, write it again in "
-            "smaller pages, or as CSV."
+            f"of memory or {request['most_seconds']} s to read: if that is meant, write it again "
+            "in smaller pages, or as CSV."
         )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from calipers.data.tables.asked import Asked
 from calipers.data.tables.numbers import MISSING, as_number
+from calipers.data.tables.options import ReadOptions
 
 ROWS_COMPARED = 100
 """Rows below the first one that it is compared with."""
@@ -30,19 +30,19 @@ class Beginning(NamedTuple):
     remark: str
 
 
-def beginning(source: object, rows: Sequence[Sequence[str]], asked: Asked) -> Beginning:
+def beginning(source: object, rows: Sequence[Sequence[str]], options: ReadOptions) -> Beginning:
     """Find out how a table begins by its first rows."""
-    named_by_metric = (i for i, row in enumerate(rows) if asked.has_names_in(row))
-    n_titles = next(named_by_metric, _n_titles(rows)) if asked.header is not False else 0
+    named_by_metric = (i for i, row in enumerate(rows) if options.has_names_in(row))
+    n_titles = next(named_by_metric, _n_titles(rows)) if options.header is not False else 0
     head, below = rows[n_titles], rows[n_titles + 1 :]
     remarks = []
     if n_titles:
         what = "row is" if n_titles == 1 else f"{n_titles} rows are"
         remarks.append(f"The first {what} read as a title above the table in {source}.")
-    if asked.header is not None:
-        named = asked.header
+    if options.header is not None:
+        named = options.header
     else:
-        named = asked.has_names_in(head) or names_columns(head, below)
+        named = options.has_names_in(head) or names_columns(head, below)
         if any(as_number(cell) is not None for cell in head):
             as_what, other = ("names of the columns", "no") if named else ("data", "yes")
             remarks.append(

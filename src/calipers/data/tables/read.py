@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from calipers.data.tables.asked import Asked
+from calipers.data.tables.options import ReadOptions
 from calipers.data.tables.packed import PACKINGS, plain_suffix
 from calipers.data.tables.table import Table
 from calipers.io import FileError
@@ -31,14 +31,14 @@ _BY_SUFFIX = {
 _PACKED_TOO = ("csv", "tsv", "jsonl", "libsvm")
 
 
-def read(path: Path, asked: Asked | None = None, *, kind: str | None = None) -> Table:
+def read(path: Path, options: ReadOptions | None = None, *, kind: str | None = None) -> Table:
     """Read a file of data.
 
     Parameters
     ----------
     path : Path
         The file.
-    asked : Asked, optional
+    options : ReadOptions, optional
         What is known about it. By default a reader finds out whether the first row names the
         columns and what a comma means; the table's ``remark`` says where it may be wrong.
     kind : str, optional
@@ -49,15 +49,15 @@ def read(path: Path, asked: Asked | None = None, *, kind: str | None = None) -> 
     FileError
         The file cannot be read; one sentence says why and what to do.
     """
-    asked = asked or Asked()
+    options = options or ReadOptions()
     kind = kind or format_of(path)
     check_is_file(path)
     if path.suffix.lower() in PACKINGS and kind not in _PACKED_TOO:
         raise FileError(f"{path} is packed, which {kind} cannot be read from: unpack it first.")
     given = {
-        "--encoding": asked.encoding,
-        "--header": asked.header,
-        "--decimal": asked.decimal,
+        "--encoding": options.encoding,
+        "--header": options.header,
+        "--decimal": options.decimal,
     }
     for option, value in given.items():
         of_use = ("csv", "tsv", "xlsx") if option == "--header" else ("csv", "tsv")
@@ -68,23 +68,23 @@ def read(path: Path, asked: Asked | None = None, *, kind: str | None = None) -> 
     if kind in ("csv", "tsv"):
         from calipers.data.tables.text import read_text
 
-        return read_text(path, asked, separator="\t" if kind == "tsv" else None)
+        return read_text(path, options, separator="\t" if kind == "tsv" else None)
     if kind in ("xlsx", "jsonl"):
         from calipers.data.tables.sheets import read_jsonl, read_xlsx
 
-        return (read_jsonl if kind == "jsonl" else read_xlsx)(path, asked)
+        return (read_jsonl if kind == "jsonl" else read_xlsx)(path, options)
     if kind == "parquet":
         from calipers.data.tables.columnar import read_parquet
         from calipers.data.tables.streamed import streamed_parquet
 
-        return streamed_parquet(path) or read_parquet(path, asked)
+        return streamed_parquet(path) or read_parquet(path, options)
     if kind == "libsvm":
         from calipers.data.tables.sparse import read_svmlight
 
         return read_svmlight(path)
     from calipers.data.tables.arrays import read_npy, read_npz
 
-    return (read_npy if kind == "npy" else read_npz)(path, label=asked.label)
+    return (read_npy if kind == "npy" else read_npz)(path, label=options.label)
 
 
 def check_is_file(path: Path) -> None:

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.data.encoding.kinds import plain
-from calipers.data.tables.asked import MISSING_IN, Asked, Role
 from calipers.data.tables.header import ROWS_COMPARED, Beginning, beginning
 from calipers.data.tables.names import names_of, position_of
+from calipers.data.tables.options import MISSING_IN, ReadOptions, Role
 from calipers.data.tables.packed import MOST_TEXT, BoundedLines, check_growth, opened
 from calipers.data.tables.table import Column, Table
 from calipers.io import FileError
@@ -26,7 +26,7 @@ MOST_SHEET_ROWS = 1 << 20
 _CELL_BYTES = 8  # at least, of a cell in memory
 
 
-def read_xlsx(path: Path, asked: Asked) -> Table:
+def read_xlsx(path: Path, options: ReadOptions) -> Table:
     """Read a sheet of a workbook, by openpyxl; formulas count with their last values.
 
     It is the first one with the column of labels or the metric's columns, else the first one of
@@ -58,27 +58,27 @@ def read_xlsx(path: Path, asked: Asked) -> Table:
     sheets = {title: _padded(rows) for title, rows in sheets.items() if rows}
     if not sheets:
         raise FileError(f"{path} has no rows: give a table with a header and rows.")
-    title, begins = _chosen_sheet(path, sheets, asked)
+    title, begins = _chosen_sheet(path, sheets, options)
     rows = sheets[title][begins.n_titles :]
     names = names_of(path, _shown(rows[0]), named=begins.named)
     remarks = [begins.remark]
     if len(sheets) > 1:
         remarks.append(f"The sheet {title!r} of {path} is read, of {len(sheets)} sheets.")
     cells = [list(column) for column in zip(*rows[begins.named :], strict=True)]
-    return _table(path, names, cells, asked, begins.named, " ".join(filter(None, remarks)))
+    return _table(path, names, cells, options, begins.named, " ".join(filter(None, remarks)))
 
 
 def _chosen_sheet(
-    path: Path, sheets: dict[str, list[list[Any]]], asked: Asked
+    path: Path, sheets: dict[str, list[list[Any]]], options: ReadOptions
 ) -> tuple[str, Beginning]:
     several = []
     for title, rows in sheets.items():
         shown = [_shown(row) for row in rows[: 1 + ROWS_COMPARED]]
-        begins = beginning(path, shown, asked)
+        begins = beginning(path, shown, options)
         head = [cell.strip() for cell in shown[begins.n_titles]]
-        is_position = asked.label is not None and asked.label.lstrip("-").isdecimal()
-        has_label = asked.label is not None and position_of(asked.label, head) is not None
-        if asked.has_names_in(head) or (has_label and not is_position):
+        is_position = options.label is not None and options.label.lstrip("-").isdecimal()
+        has_label = options.label is not None and position_of(options.label, head) is not None
+        if options.has_names_in(head) or (has_label and not is_position):
             return title, begins
         several.append((len(head) < 2, title, begins))
     _, title, begins = min(several, key=lambda found: found[0])
@@ -117,7 +117,7 @@ def _shown(row: Sequence[Any]) -> list[str]:
     return ["" if cell is None else str(cell) for cell in row]
 
 
-def read_jsonl(path: Path, asked: Asked) -> Table:
+def read_jsonl(path: Path, options: ReadOptions) -> Table:
     """Read a table of one JSON object per line; a key that an object has not is a missing value.
 
     Raises
@@ -141,7 +141,7 @@ def read_jsonl(path: Path, asked: Asked) -> Table:
     _check_cells(path, n_rows, len(columns))
     for cells in columns.values():
         cells += [None] * (n_rows - len(cells))
-    return _table(path, list(columns), list(columns.values()), asked)
+    return _table(path, list(columns), list(columns.values()), options)
 
 
 def json_objects(path: Path) -> Iterator[dict[str, Any]]:
@@ -183,7 +183,7 @@ def _table(
     path: Path,
     names: list[str],
     cells: list[list[Any]],
-    asked: Asked,
+    options: ReadOptions,
     named: bool = True,
     remark: str = "",
 ) -> Table:
@@ -191,7 +191,7 @@ def _table(
         raise FileError(f"{path} has a header and no rows: give a table with rows.")
     columns = [
         _column(name, column, role)
-        for name, column, role in zip(names, cells, asked.roles(names), strict=True)
+        for name, column, role in zip(names, cells, options.roles(names), strict=True)
     ]
     return Table(str(path), columns, named=named, remark=remark)
 

@@ -17,10 +17,10 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
-from calipers.data.tables.asked import MISSING_IN, Asked, Role
 from calipers.data.tables.header import ROWS_COMPARED, beginning
 from calipers.data.tables.names import names_of
 from calipers.data.tables.numbers import as_number, decimal_sign, is_plain
+from calipers.data.tables.options import MISSING_IN, ReadOptions, Role
 from calipers.data.tables.packed import BoundedLines, opened
 from calipers.data.tables.sheets import as_vectors
 from calipers.data.tables.table import Column, Table
@@ -38,10 +38,10 @@ _WINDOWS = "cp1252"
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-def read_text(path: Path, asked: Asked, *, separator: str | None = None) -> Table:
+def read_text(path: Path, options: ReadOptions, *, separator: str | None = None) -> Table:
     """Read a table of text.
 
-    The encoding is UTF-8 or, by its first bytes, UTF-16, unless another one is asked for; bytes
+    The encoding is UTF-8 or, by its first bytes, UTF-16, unless another one is given; bytes
     that are no UTF-8, after none but ASCII, are read as cp1252, which the remark says.
 
     Raises
@@ -50,16 +50,16 @@ def read_text(path: Path, asked: Asked, *, separator: str | None = None) -> Tabl
         Rows differ in length, names repeat, or the file is empty or not in its encoding.
     """
     try:
-        return _read(path, asked, separator)
+        return _read(path, options, separator)
     except UnicodeError as wrong:
         why = _undecodable(path, wrong)
         refusal = FileError(
             f"{why}: save it again as UTF-8, or name its encoding, for example --encoding cp1252."
         )
-        if asked.encoding is not None or not _begins_in_ascii(wrong):
+        if options.encoding is not None or not _begins_in_ascii(wrong):
             raise refusal from wrong
     try:
-        table = _read(path, replace(asked, encoding=_WINDOWS), separator)
+        table = _read(path, replace(options, encoding=_WINDOWS), separator)
     except UnicodeError as wrong:
         raise refusal from wrong
     remark = f"{why}, so it is read as {_WINDOWS}; if letters are wrong, say --encoding."
@@ -84,21 +84,21 @@ def _undecodable(path: Path, wrong: UnicodeError) -> str:
 
 
 def _read(
-    path: Path, asked: Asked, separator: str | None, texts: frozenset[int] = frozenset()
+    path: Path, options: ReadOptions, separator: str | None, texts: frozenset[int] = frozenset()
 ) -> Table:
     with opened(path) as stream:
-        encoding = asked.encoding
+        encoding = options.encoding
         if encoding is None:
             encoding = "utf-16" if stream.read(4).startswith(_UTF_16) else "utf-8-sig"
             stream.seek(0)
         try:
             with io.TextIOWrapper(stream, encoding=encoding, newline="") as lines:
-                return _table(path, lines, asked, separator, texts)
+                return _table(path, lines, options, separator, texts)
         except csv.Error as wrong:
             raise FileError(f"{path} is not a table of text ({wrong}): check its format.") from None
         except _TextsLostError as lost:  # a column of numbers turned out to be one of texts
             places = lost.places
-    return _read(path, asked, separator, places)
+    return _read(path, options, separator, places)
 
 
 class _TextsLostError(Exception):
@@ -110,7 +110,7 @@ class _TextsLostError(Exception):
 
 
 def _table(
-    path: Path, lines: IO[str], asked: Asked, separator: str | None, texts: frozenset[int]
+    path: Path, lines: IO[str], options: ReadOptions, separator: str | None, texts: frozenset[int]
 ) -> Table:
     bounded = BoundedLines(path, lines)
     start = _start(bounded)
@@ -125,7 +125,7 @@ def _table(
     first = _first_rows(rows)
     if not first:
         raise FileError(f"{path} is empty: give a table with a header and rows.")
-    begins = beginning(path, [row for _, row in first], asked)
+    begins = beginning(path, [row for _, row in first], options)
     head = first[begins.n_titles][1]
     if len(head) > MOST_COLUMNS:
         raise FileError(
@@ -134,9 +134,9 @@ def _table(
         )
     names = names_of(path, head, named=begins.named)
     first = first[begins.n_titles + begins.named :]
-    roles = asked.roles(names)
+    roles = options.roles(names)
     shown = [c for _, row in first for c, r in zip(row, roles, strict=False) if r == "feature"]
-    decimal = asked.decimal or decimal_sign(shown, likely="," if separator == ";" else ".")
+    decimal = options.decimal or decimal_sign(shown, likely="," if separator == ";" else ".")
     makers = [
         _Maker(name, decimal, role, is_text=i in texts)
         for i, (name, role) in enumerate(zip(names, roles, strict=True))
@@ -154,7 +154,7 @@ def _table(
     lost = frozenset(i for i, maker in enumerate(makers) if maker.has_lost_texts)
     if lost:
         raise _TextsLostError(lost)
-    about_commas = "" if asked.decimal else _about_commas(path, decimal, shown)
+    about_commas = "" if options.decimal else _about_commas(path, decimal, shown)
     return Table(
         str(path),
         [maker.column() for maker in makers],

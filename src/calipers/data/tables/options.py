@@ -20,7 +20,7 @@ MISSING_IN: dict[Role, frozenset[str]] = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReadOptions:
     """What is said about a file; None leaves the decision to the reader.
 
     Attributes
@@ -50,7 +50,7 @@ class Asked:
     decimal: str | None = None
 
     def has_names_in(self, cells: Sequence[str]) -> bool:
-        """Whether a row has all names that the metric asks for, and there are some."""
+        """Whether a row has all names that the metric needs, and there are some."""
         return bool(self.names) and {*(self.names or ())} <= {cell.strip() for cell in cells}
 
     def roles(self, columns: Sequence[str]) -> list[Role]:
@@ -67,8 +67,8 @@ class Asked:
         others: dict[str, Role] = dict.fromkeys(self.carried, "carried")
         if self.label is not None:
             others[self.label] = "label"
-        for asked, role in others.items():
-            at = position_of(asked, columns)
+        for column, role in others.items():
+            at = position_of(column, columns)
             if at is not None and not (by_name and roles[at] == "feature"):
                 roles[at] = role
         return roles
