@@ -187,7 +187,7 @@ def test_many_rows_in_blocks(tmp_path: Path) -> None:
         (" \n\n", {}, "FILE is empty: give a table"),
         ("a,b\n", {}, "FILE has a header and no rows"),
         ("a,b\n1,2\n3\n", {}, "FILE has 1 cells in line 3 where the first row has 2"),
-        ("a,b\n1,2,3\n", {}, "FILE has 3 cells in line 2 where the first row has 2"),
+        ("a,b\n1,2\n1,2,3\n", {}, "FILE has 3 cells in line 3 where the first row has 2"),
         ("a,b,a\n1,2,3\n", {}, "FILE has 2 columns named 'a': give each its own name."),
         (
             "a,y\n1,\n2,?\n",
@@ -272,7 +272,7 @@ def test_broken_arrays(tmp_path: Path) -> None:
     (tmp_path / "not.npz").write_bytes(b"PK\x03\x04 and nothing")
     assert told("not.npz").startswith("Cannot read")
     (tmp_path / "array.npz").write_bytes(whole)
-    assert "it is an NPY file: rename it to .npy" in told("array.npz")
+    assert read(tmp_path / "array.npz").choose().X.shape == (3, 2)
     np.savez(tmp_path / "none.npz", a=np.ones((2, 2)), b=np.ones((2, 2)))
     assert "has no array 'X', only a, b" in told("none.npz")
 

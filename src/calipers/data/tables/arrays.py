@@ -51,8 +51,6 @@ def read_npz(path: Path, *, label: str | None = None) -> Table:
     try:
         with path.open("rb") as stream:
             archive = np.load(stream, allow_pickle=False)
-            if isinstance(archive, np.ndarray):
-                raise FileError(f"{path} holds one array, it is an NPY file: rename it to .npy.")
             check_growth(path, sum(part.file_size for part in archive.zip.infolist()))
             arrays = {name: archive[name] for name in archive.files}
     except FileError:

@@ -31,9 +31,12 @@ class Beginning(NamedTuple):
 
 
 def beginning(source: object, rows: Sequence[Sequence[str]], options: ReadOptions) -> Beginning:
-    """Find out how a table begins by its first rows."""
-    named_by_metric = (i for i, row in enumerate(rows) if options.has_names_in(row))
-    n_titles = next(named_by_metric, _n_titles(rows)) if options.header is not False else 0
+    """Find out how a table begins by its first rows.
+
+    It begins with the row that has the metric's names or the label's, else below the titles.
+    """
+    known = (i for i in range(len(rows)) if _has_known_names(rows[i], rows[i + 1 :], options))
+    n_titles = next(known, _n_titles(rows)) if options.header is not False else 0
     head, below = rows[n_titles], rows[n_titles + 1 :]
     remarks = []
     if n_titles:
@@ -42,7 +45,7 @@ def beginning(source: object, rows: Sequence[Sequence[str]], options: ReadOption
     if options.header is not None:
         named = options.header
     else:
-        named = options.has_names_in(head) or names_columns(head, below)
+        named = _has_known_names(head, below, options) or names_columns(head, below)
         if any(as_number(cell) is not None for cell in head):
             as_what, other = ("names of the columns", "no") if named else ("data", "yes")
             remarks.append(
@@ -52,11 +55,17 @@ def beginning(source: object, rows: Sequence[Sequence[str]], options: ReadOption
     return Beginning(n_titles, named, " ".join(remarks))
 
 
+def _has_known_names(
+    row: Sequence[str], below: Sequence[Sequence[str]], options: ReadOptions
+) -> bool:
+    has_label = options.names is None and options.has_label_in(row)
+    return options.has_names_in(row) or (has_label and names_columns(row, below))
+
+
 def _n_titles(rows: Sequence[Sequence[str]]) -> int:
     """Return how many of the first rows are titles.
 
-    A title is a row above the table that begins with a text and fills one cell only, or fewer than
-    half as many as the fullest row.
+    A title is a row above the table of which only the first cell is filled, with a text.
 
     >>> _n_titles([["Sales 2023"], ["As of May", "", ""], ["id", "size", "kind"], ["1", "2", "a"]])
     2
@@ -64,7 +73,7 @@ def _n_titles(rows: Sequence[Sequence[str]]) -> int:
     filled = [sum(bool(cell.strip()) for cell in row) for row in rows]
 
     def is_title(n: int) -> bool:
-        is_short = filled[n] < min(2, max(filled)) or 2 * filled[n] < max(filled)
+        is_short = filled[n] < min(2, max(filled))
         return is_short and bool(rows[n][0].strip()) and as_number(rows[n][0]) is None
 
     return next(n for n in range(len(rows)) if not is_title(n))

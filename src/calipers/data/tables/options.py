@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from calipers.data.tables.names import position_of
-from calipers.data.tables.numbers import MISSING
+from calipers.data.tables.numbers import MISSING, as_number
 
 Role = Literal["feature", "label", "carried"]
 
@@ -52,6 +52,12 @@ class ReadOptions:
     def has_names_in(self, cells: Sequence[str]) -> bool:
         """Whether a row has all names that the metric needs, and there are some."""
         return bool(self.names) and {*(self.names or ())} <= {cell.strip() for cell in cells}
+
+    def has_label_in(self, cells: Sequence[str]) -> bool:
+        """Whether a row has the name of the label beside another cell; a position is no name."""
+        is_name = self.label is not None and as_number(self.label) is None
+        is_alone = sum(bool(cell.strip()) for cell in cells) < 2
+        return is_name and not is_alone and position_of(str(self.label), cells) is not None
 
     def roles(self, columns: Sequence[str]) -> list[Role]:
         """Say of each column what it is read for."""

@@ -1,13 +1,15 @@
-"""Which format a file has, and its reader."""
+"""Which format a file has, by its ending and its first bytes, and its reader."""
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 from calipers.data.tables.options import ReadOptions
-from calipers.data.tables.packed import PACKINGS, plain_suffix
+from calipers.data.tables.packed import PACKINGS, opened, plain_suffix
 from calipers.data.tables.table import Table
 from calipers.io import FileError
+from calipers.io.signatures import JSON, N_BYTES, SAFETENSORS, content_of
 
 FORMATS = ("csv", "tsv", "xlsx", "jsonl", "parquet", "npy", "npz", "libsvm")
 """Names for ``--format``."""
@@ -15,11 +17,14 @@ FORMATS = ("csv", "tsv", "xlsx", "jsonl", "parquet", "npy", "npz", "libsvm")
 _BY_SUFFIX = {
     ".csv": "csv",
     ".txt": "csv",
+    ".dat": "csv",
+    ".data": "csv",
     ".tsv": "tsv",
     ".tab": "tsv",
     ".xlsx": "xlsx",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
+    ".json": "jsonl",
     ".parquet": "parquet",
     ".pq": "parquet",
     ".npy": "npy",
@@ -28,7 +33,20 @@ _BY_SUFFIX = {
     ".svm": "libsvm",
     ".svmlight": "libsvm",
 }
+_KNOWN = {*FORMATS, *_BY_SUFFIX}
 _PACKED_TOO = ("csv", "tsv", "jsonl", "libsvm")
+_BY_CONTENT = {"a Parquet table": "parquet", "a NumPy array": "npy", JSON: "jsonl"}
+_BY_PART = {"xl/workbook.xml": "xlsx", ".npy": "npz"}  # of a zip archive
+_ADVICE = {
+    "a gzip file": "end its name in .gz",
+    "a bzip2 file": "end its name in .bz2",
+    "an xz file": "end its name in .xz",
+    "a zip archive": "unpack it first",
+    "an old Excel file (.xls) or one with a password": "save it as .xlsx, or as CSV",
+    "a web page": "download the table itself; a page in its place may want you to sign in",
+    "a placeholder of Git LFS": "fetch the file with 'git lfs pull'",
+    SAFETENSORS: "give a table; a metric comes first in 'calipers transform'",
+}
 
 
 def read(path: Path, options: ReadOptions | None = None, *, kind: str | None = None) -> Table:
@@ -42,7 +60,7 @@ def read(path: Path, options: ReadOptions | None = None, *, kind: str | None = N
         What is known about it. By default a reader finds out whether the first row names the
         columns and what a comma means; the table's ``remark`` says where it may be wrong.
     kind : str, optional
-        One of `FORMATS`; by default told by the ending of the name.
+        One of `FORMATS`; by default told by the first bytes or by the ending of the name.
 
     Raises
     ------
@@ -50,8 +68,8 @@ def read(path: Path, options: ReadOptions | None = None, *, kind: str | None = N
         The file cannot be read; one sentence says why and what to do.
     """
     options = options or ReadOptions()
-    kind = kind or format_of(path)
     check_is_file(path)
+    kind = _format_in(path) or kind or format_of(path)
     if path.suffix.lower() in PACKINGS and kind not in _PACKED_TOO:
         raise FileError(f"{path} is packed, which {kind} cannot be read from: unpack it first.")
     given = {
@@ -95,8 +113,38 @@ def check_is_file(path: Path) -> None:
 
 
 def is_table(path: Path) -> bool:
-    """Whether there is such a file, and its ending names a format of tables."""
-    return plain_suffix(path) in _BY_SUFFIX and path.is_file()
+    """Whether there is such a file of a table, by its first bytes or by its ending."""
+    try:
+        return path.is_file() and (_format_in(path) or plain_suffix(path)) in _KNOWN
+    except FileError:
+        return False
+
+
+def _format_in(path: Path) -> str | None:
+    """Return the format that the first bytes tell of; None if only the ending does.
+
+    Raises
+    ------
+    FileError
+        The file is none of a table.
+    """
+    if path.suffix.lower() in PACKINGS:
+        return None
+    with opened(path) as stream:
+        content = content_of(stream.read(N_BYTES))
+    if content is None or content in _BY_CONTENT:
+        return _BY_CONTENT.get(content or "")
+    if content == "a zip archive":
+        try:
+            with zipfile.ZipFile(path) as archive:
+                parts = archive.namelist()
+        except Exception:  # a damaged one, which its reader reports
+            return None
+        for ending, kind in _BY_PART.items():
+            if any(part.endswith(ending) for part in parts):
+                return kind
+    advice = _ADVICE.get(content, "give a table, such as a CSV")
+    raise FileError(f"{path} is {content}, not a table: {advice}.")
 
 
 def format_of(path: Path) -> str:

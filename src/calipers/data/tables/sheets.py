@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from calipers.data.encoding.kinds import plain
 from calipers.data.tables.header import ROWS_COMPARED, Beginning, beginning
-from calipers.data.tables.names import names_of, position_of
+from calipers.data.tables.names import names_of
 from calipers.data.tables.options import MISSING_IN, ReadOptions, Role
 from calipers.data.tables.packed import MOST_TEXT, BoundedLines, check_growth, opened
 from calipers.data.tables.table import Column, Table
@@ -76,9 +76,7 @@ def _chosen_sheet(
         shown = [_shown(row) for row in rows[: 1 + ROWS_COMPARED]]
         begins = beginning(path, shown, options)
         head = [cell.strip() for cell in shown[begins.n_titles]]
-        is_position = options.label is not None and options.label.lstrip("-").isdecimal()
-        has_label = options.label is not None and position_of(options.label, head) is not None
-        if options.has_names_in(head) or (has_label and not is_position):
+        if options.has_names_in(head) or options.has_label_in(head):
             return title, begins
         several.append((len(head) < 2, title, begins))
     _, title, begins = min(several, key=lambda found: found[0])
@@ -145,7 +143,9 @@ def read_jsonl(path: Path, options: ReadOptions) -> Table:
 
 
 def json_objects(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the object of each line that is not blank; a value such as NaN is None.
+    """Yield the object of each line that is not blank, or those of one list.
+
+    A value such as NaN is None.
 
     Raises
     ------
@@ -155,20 +155,28 @@ def json_objects(path: Path) -> Iterator[dict[str, Any]]:
     with opened(path) as stream:
         lines = BoundedLines(path, stream)
         for number, line in enumerate(lines, 1):
+            if number == 1 and line.lstrip().startswith(b"["):
+                whole = _parsed(path, b"".join([line, *lines]), "its list")
+                yield from (_object(path, item, f"item {i + 1}") for i, item in enumerate(whole))
+                return
             lines.begin_row()
             if line.strip():
-                yield _object(path, line, number)
+                where = f"line {number}"
+                yield _object(path, _parsed(path, line, where), where)
 
 
-def _object(path: Path, line: bytes, number: int) -> dict[str, Any]:
+def _parsed(path: Path, text: bytes, where: str) -> Any:
     try:
-        found = json.loads(line, parse_constant=lambda _: None, object_pairs_hook=_named_once)
+        return json.loads(text, parse_constant=lambda _: None, object_pairs_hook=_named_once)
     except (ValueError, RecursionError) as wrong:
         raise FileError(
-            f"{path} is not JSON in line {number} ({reason(wrong)}): give one JSON object per line."
+            f"{path} is not JSON in {where} ({reason(wrong)}): give one JSON object per line."
         ) from wrong
+
+
+def _object(path: Path, found: Any, where: str) -> dict[str, Any]:
     if not isinstance(found, dict):
-        raise FileError(f"{path} has no object in line {number}: give one JSON object per line.")
+        raise FileError(f"{path} has no object in {where}: give one JSON object per line.")
     return found
 
 
