@@ -183,9 +183,10 @@ def as_column(name: str, values: Any, role: Role = "feature") -> Column:
     codes = chunked.unify_dictionaries().combine_chunks()
     if isinstance(codes, pa.ChunkedArray):  # older versions
         codes = codes.combine_chunks()
-    texts = [str(value) for value in codes.dictionary.to_pylist()]
+    values = codes.dictionary.to_pylist()
     places = codes.indices.to_numpy(zero_copy_only=False)
-    known = np.array([*texts, None], dtype=object)  # the last one is for what is missing
+    known = np.empty(len(values) + 1, dtype=object)  # the last one is for what is missing
+    known[:-1] = values if role != "feature" else [str(value) for value in values]
     cells = known[np.where(np.isnan(places), -1, places).astype(np.intp)]
     return Column(name, cells, f"type {_plain(kind)}")
 

@@ -20,10 +20,27 @@ from calipers.data.tables.table import Column, Table
 from calipers.io import FileError
 from calipers.io.errors import reason
 
-MOST_SHEET_ROWS = 1 << 20
-"""Rows that a sheet of Excel can have."""
+MOST_SHEET_ROWS, MOST_SHEET_COLUMNS = 1 << 20, 1 << 14
+"""Rows and columns that a sheet of Excel can have."""
 
 _CELL_BYTES = 8  # at least, of a cell in memory
+
+
+def openpyxl() -> Any:
+    """Return the package that reads and writes .xlsx files.
+
+    Raises
+    ------
+    FileError
+        It is not installed.
+    """
+    try:
+        import openpyxl
+    except ImportError as missing:
+        raise FileError(
+            "An .xlsx file needs the package openpyxl: pip install 'calipers[tables]', or use CSV."
+        ) from missing
+    return openpyxl
 
 
 def read_xlsx(path: Path, options: ReadOptions) -> Table:
@@ -37,17 +54,11 @@ def read_xlsx(path: Path, options: ReadOptions) -> Table:
     FileError
         openpyxl is not installed, or the file is no workbook with rows.
     """
-    try:
-        import openpyxl
-    except ImportError as missing:
-        raise FileError(
-            "An .xlsx file needs the package openpyxl: pip install 'calipers[tables]', or save it "
-            "as CSV."
-        ) from missing
+    excel = openpyxl()
     try:
         with path.open("rb") as stream, zipfile.ZipFile(stream) as archive:
             check_growth(path, sum(part.file_size for part in archive.infolist()), most=MOST_TEXT)
-            book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
+            book = excel.load_workbook(stream, read_only=True, data_only=True)
             sheets = {sheet.title: _sheet_rows(path, sheet) for sheet in book.worksheets}
     except FileError:
         raise
@@ -211,8 +222,8 @@ def _column(name: str, cells: list[Any], role: Role) -> Column:
         return Column(name, empty, "lists or objects") if vectors is None else Column(name, vectors)
     values = np.empty(len(cells), dtype=object)
     if role != "feature":
-        texts = ["" if cell is None else str(cell).strip() for cell in cells]
-        values[:] = [None if text.lower() in MISSING_IN[role] else text for text in texts]
+        exact = [cell.strip() if isinstance(cell, str) else cell for cell in cells]
+        values[:] = [None if str(cell).lower() in MISSING_IN[role] else cell for cell in exact]
         return Column(name, values, "text")
     values[:] = [
         str(cell) if isinstance(cell, int) and abs(cell) > 2**53 else cell for cell in cells

@@ -28,8 +28,8 @@ class Column:
         Its name, or "column 3" where columns have none.
     values : ndarray of shape (n_rows,) or (n_rows, n_features)
         Numbers, NaN for a missing one; or vectors; or texts, None for a missing one; or nothing,
-        where they were not kept because nothing can be learned from them. Texts of the label and
-        of what is carried are as they were written.
+        where they were not kept because nothing can be learned from them. Cells of the label and
+        of what is carried are as they were in the file, also dates and booleans.
     text : str
         What was found in place of a number, and where; empty for a column of numbers.
     """
