@@ -133,6 +133,7 @@ def test_row_numbers_start_anywhere(first: int, step: int) -> None:
         ("2.{},83 kg", ["3 lb", "4 lb"], "numbers with different units, such as 'kg' and 'lb'"),
         ("{} kg", ["3", "4"], "'551 kg' stands among numbers"),
         ("0{}", [], "codes such as '0551'"),
+        ("{}.5 kg", ["1,5"], "numbers such as '551.5 kg', where the decimal sign is ','"),
         ("{}.5E+04", ["1,5"], "numbers such as '551.5E+04', where the decimal sign is ','"),
         ("street {}", ["7"], "text with 13 different values in 13 rows"),
     ],

@@ -6,17 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import date, datetime, time, timedelta
-from decimal import Decimal
-from numbers import Real
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from calipers.arrays import missing_labels
 from calipers.data.encoding.texts import BOOLEANS, date_formats
-from calipers.data.tables.numbers import MISSING, as_number, is_code, number_and_unit
+from calipers.data.tables.numbers import as_number, is_code, number_and_unit
 
 FEWEST_NUMBERED = 10
 """Rows from which on consecutive whole numbers are taken for row numbers."""
@@ -25,7 +22,6 @@ _ID_NAME = re.compile(
     r"(?:^|[\W_])(?i:id|uuid|guid|index|key|nr|no|number)\.?$|(?i:nummer)$|[a-z](?:Id|ID|Nr|No)$"
     r"|^(?i:unnamed: 0)$"
 )
-_IN_MICROSECONDS = {"M": "datetime64[us]", "m": "timedelta64[us]"}
 
 
 @dataclass(frozen=True)
@@ -70,47 +66,6 @@ class Kind:
             yield "Read as month/day/year; if the day comes first, write year-month-day", ""
 
 
-def plain(values: Any) -> npt.NDArray[Any]:
-    """Return a column as float64 (NaN is missing), or as objects (None is missing).
-
-    Objects are texts, booleans, datetimes, and numbers among these.
-
-    >>> plain(["a", " ", None, "NA"])
-    array(['a', None, None, None], dtype=object)
-    >>> plain([1, None, 2.5])
-    array([1. , nan, 2.5])
-    """
-    array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
-    if array.dtype.kind in "iuf":
-        return array.astype(np.float64)
-    if array.dtype.kind in _IN_MICROSECONDS:
-        array = array.astype(_IN_MICROSECONDS[array.dtype.kind])
-    objects = array.astype(object)
-    missing = missing_labels(objects)
-    cells = [None if gone else _cell(v) for v, gone in zip(objects.tolist(), missing, strict=True)]
-    given = [cell for cell in cells if cell is not None]
-    if given and all(isinstance(cell, float) for cell in given):
-        return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
-    column = np.empty(len(cells), dtype=object)
-    column[:] = cells
-    return column
-
-
-def _cell(value: Any) -> float | str | bool | datetime | None:
-    if isinstance(value, str):
-        stripped = value.strip()
-        return None if stripped.lower() in MISSING else stripped
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    if isinstance(value, Real | Decimal):
-        return float(value)
-    if isinstance(value, timedelta):
-        return value / timedelta(days=1)
-    if isinstance(value, datetime):
-        return value
-    return datetime.combine(value, time()) if isinstance(value, date) else str(value)
-
-
 def kind_of(name: str, column: npt.NDArray[Any], *, decimal: str, drop_ids: bool) -> Kind:
     """Say what a column of `plain` holds, and why it is left out if it is.
 
@@ -118,6 +73,7 @@ def kind_of(name: str, column: npt.NDArray[Any], *, decimal: str, drop_ids: bool
     others are missing values. Other texts are categories unless more than half of them are
     different.
 
+    >>> from calipers.data.tables.columns import plain
     >>> kind_of("n", plain([float(i) for i in range(20)]), decimal=".", drop_ids=True).reason
     'row numbers'
     >>> kind_of("size", plain(["S", "L", "S", "S"]), decimal=".", drop_ids=True).type
@@ -200,7 +156,7 @@ def _why_text(texts: list[str], n_rows: int, decimal: str) -> str:
         )
         return f"{odd[:40]!r} stands among numbers: write it as a number, or leave it empty"
     other = {".": ",", ",": "."}[decimal]
-    if 2 * sum(as_number(text, other) is not None for text in texts) > len(texts):
+    if 2 * sum(as_number(number, other) is not None for number, _ in split) > len(texts):
         return f"numbers such as {texts[0][:40]!r}, where the decimal sign is {decimal!r}"
     return f"text with {len(texts)} different values in {n_rows} rows"
 

@@ -17,9 +17,9 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from calipers.arrays import FloatArray, refuse_masked
-from calipers.data.encoding.kinds import Kind, kind_of, number_of, plain, text_of
+from calipers.data.encoding.kinds import Kind, kind_of, number_of, text_of
 from calipers.data.encoding.texts import BOOLEANS, days, days_in_any_form, days_of
-from calipers.data.tables.columns import Columns
+from calipers.data.tables.columns import Columns, plain
 from calipers.data.tables.numbers import decimal_sign
 
 _UNKNOWN = -1.0  # code of a category that is missing or was not seen

@@ -3,7 +3,7 @@
 Map of this package, in reading order:
 
 - `numbers`: numbers and labels in a text;
-- `columns`: named columns;
+- `columns`: a column as numbers or objects, and named columns;
 - `names`: columns by name or position;
 - `options`: what is said about a file before it is read;
 - `table`: columns as they were read, and how rows and labels are chosen among them;

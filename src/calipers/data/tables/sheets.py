@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from calipers.data.encoding.kinds import plain
+from calipers.data.tables.columns import plain
 from calipers.data.tables.header import ROWS_COMPARED, Beginning, beginning
 from calipers.data.tables.names import names_of
 from calipers.data.tables.options import MISSING_IN, ReadOptions, Role

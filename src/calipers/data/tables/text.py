@@ -201,9 +201,9 @@ def _start(lines: BoundedLines[str]) -> list[str]:
 
 def _about_commas(path: Path, decimal: str, cells: list[str]) -> str:
     """Say how commas in numbers were read, for only the user knows; empty without commas."""
-    example = next(
-        (cell.strip() for cell in cells if "," in cell and as_number(cell, decimal) is not None), ""
-    )
+    with_comma = (cell.strip() for cell in cells if "," in cell)
+    numbers = ((cell, number_and_unit(cell)[0]) for cell in with_comma)
+    example = next((cell for cell, n in numbers if as_number(n, decimal) is not None), "")
     if not example:
         return ""
     what, other = ("the decimal sign", ".") if decimal == "," else ("grouping thousands", ",")
