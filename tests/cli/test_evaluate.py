@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -157,3 +158,19 @@ def test_labels_that_are_all_different(capsys: pytest.CaptureFixture[str]) -> No
     Path("names.csv").write_text("\n".join(["size,who", *rows]))
     told = refused(capsys, "evaluate", "names.csv", "--label", "who")
     assert "another label in each row: name a column of classes with --label." in told
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_page_counts_the_rows_of_the_file_also_those_without_a_label() -> None:
+    loud = np.column_stack([X[:, 2:], 50 * np.random.default_rng(0).normal(size=len(X))])
+    for name, above in (("whole.csv", 0), ("gaps.csv", 10)):
+        labels = ["" for _ in range(above)] + list(SPECIES)
+        write_csv(Path(name), np.vstack([loud[:above], loud]), ["a", "b", "c"], labels)
+        ask = ["evaluate", name, "--label", "species", "--learner", "scaled", "--quiet"]
+        run(*ask, "--html", f"{name}.html")
+    rows, shifted = (
+        [int(row) for row in re.findall(r"\(row (\d+)\)", Path(f"{name}.html").read_text())]
+        for name in ("whole.csv", "gaps.csv")
+    )
+    assert rows
+    assert [row + 10 for row in rows] == shifted

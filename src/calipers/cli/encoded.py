@@ -38,6 +38,8 @@ class Labelled:
         Columns that are no features, and why.
     notes : list of str
         What was done with missing values, and how ambiguous dates were read.
+    rows : ndarray of shape (n_samples,) or None
+        Index of each sample in the file, where some of its rows have no label.
     """
 
     X: npt.NDArray[Any]
@@ -48,6 +50,11 @@ class Labelled:
     table: Columns | None = None
     left_out: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    rows: npt.NDArray[Any] | None = None
+
+    def row(self, index: int) -> int:
+        """Return the row of the file that a sample is, from 1."""
+        return 1 + (index if self.rows is None else int(self.rows[index]))
 
     def split(
         self, is_test: npt.NDArray[Any]
@@ -85,12 +92,13 @@ def read_labelled(options: argparse.Namespace) -> Labelled:
         )
     check_not_measured(chosen.y, source=options.data)
     left_out = [f"{name} ({why})" for name, why in chosen.left_out.items()]
-    X = chosen.labelled()
+    X, rows = chosen.labelled(), None
     if chosen.has_label is not None:
+        rows = chosen.has_label.nonzero()[0]
         n, first = int((~chosen.has_label).sum()), int(chosen.has_label.argmin()) + 1
         left_out.append(f"{n:,} row{'s' * (n > 1)} without a label (the first is row {first:,})")
     if not isinstance(X, Columns):
-        found = Labelled(X, chosen.y, label=chosen.label, left_out=left_out)
+        found = Labelled(X, chosen.y, label=chosen.label, left_out=left_out, rows=rows)
     else:
         encoder = _encoder(options, X, decimal=table.decimal)
         left_out += [f"{name} ({why})" for name, why in encoder.left_out_.items()]
@@ -103,6 +111,7 @@ def read_labelled(options: argparse.Namespace) -> Labelled:
             table=X,
             left_out=left_out,
             notes=[note for note in encoder.notes_ if not note.startswith("Left out")],
+            rows=rows,
         )
     if left_out and not options.json:  # JSON has them
         remark(f"Left out: {', '.join(left_out)}.")
