@@ -49,7 +49,8 @@ def read_parquet(path: Path, options: ReadOptions) -> Table:
     """Read the columns of a Parquet file; of nested values only vectors of numbers are read."""
     with explained(path):
         schema, n_rows = parquet_facts(path)
-        read = [kind.name for kind in schema if is_vector(kind.type) or not is_nested(kind.type)]
+        flat = [kind.name for kind in schema if is_vector(kind.type) or not is_nested(kind.type)]
+        read = [name for name in flat if not options.leaves_out(name)]
         table = read_measured(path, read)
         if not n_rows or not schema.names:
             raise FileError(f"{path} has no rows: give a table with rows.")

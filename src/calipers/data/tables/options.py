@@ -39,6 +39,8 @@ class ReadOptions:
         How characters are coded.
     decimal : str or None
         The decimal sign.
+    only : collection of str or None
+        Columns to read, by name; what Parquet and JSON have beside them is not kept.
     """
 
     label: str | None = None
@@ -48,6 +50,11 @@ class ReadOptions:
     header: bool | None = None
     encoding: str | None = None
     decimal: str | None = None
+    only: Collection[str] | None = None
+
+    def leaves_out(self, column: str) -> bool:
+        """Whether a column is not to be read."""
+        return self.only is not None and column not in self.only
 
     def has_names_in(self, cells: Sequence[str]) -> bool:
         """Whether a row has all names that the metric needs, and there are some."""

@@ -95,7 +95,8 @@ def read(path: Path, options: ReadOptions | None = None, *, kind: str | None = N
         from calipers.data.tables.columnar import read_parquet
         from calipers.data.tables.streamed import streamed_parquet
 
-        return streamed_parquet(path) or read_parquet(path, options)
+        streamed = streamed_parquet(path) if options.only is None else None
+        return streamed or read_parquet(path, options)
     if kind == "libsvm":
         from calipers.data.tables.sparse import read_svmlight
 

@@ -143,7 +143,7 @@ def read_jsonl(path: Path, options: ReadOptions) -> Table:
         for name, value in row.items():
             cells = columns.setdefault(name, [])
             cells += [None] * (n_rows - len(cells))
-            cells.append(value)
+            cells.append(None if options.leaves_out(name) else value)
         n_rows += 1
     if not columns:
         raise FileError(f"{path} has no rows: give one JSON object per line.")
