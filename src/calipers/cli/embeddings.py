@@ -15,7 +15,7 @@ from calipers.data.tables.read import check_is_file, read
 from calipers.io import FileError
 from calipers.search.relevance import is_whole
 
-_NAMES = ("id", "vector", "query", "document", "weight")
+_IN_A_SEARCH = ("id", "vector", "query", "document", "weight")
 
 
 def read_embeddings(path: Path) -> tuple[npt.NDArray[Any], list[Any] | None]:
@@ -77,8 +77,8 @@ def _numbers(path: Path, weights: list[Any]) -> npt.NDArray[np.float64]:
 
 def _columns(path: Path) -> dict[str, Any]:
     """Return the columns of a table by name: vectors as an array, others as lists."""
-    others = tuple(name for name in _NAMES if name != "vector")
-    table = read(path, ReadOptions(carried=others, only=_NAMES))
+    others = tuple(name for name in _IN_A_SEARCH if name != "vector")
+    table = read(path, ReadOptions(carried=others, only=_IN_A_SEARCH))
     return {
         column.name: column.values if column.values.ndim == 2 else column.values.tolist()
         for column in table.columns
