@@ -176,6 +176,10 @@ def test_one_unit_behind_all_numbers_is_read() -> None:
         (["06:00", "18:30", "06:00"], "date", None),
         (["2024-01", "2024-02", "2024-01"], "date", [19723, 19754, 19723]),
         (["01067", "01069", "01067"], "category", None),
+        (["5.50 EUR", "7", "€ 7"], "number", [5.5, 7, 7]),
+        (["1. Mai", "2. Mai", "1. Mai"], "category", None),
+        (["2x4", "2x4", "3x4"], "category", None),
+        (["30 m2", "2,5 m2", "30 m2"], "number", [30, 2.5, 30]),
         ([timedelta(hours=6), timedelta(days=2), None], "number", [0.25, 2, 1.125]),
     ],
 )

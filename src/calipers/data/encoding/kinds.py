@@ -100,13 +100,13 @@ def kind_of(name: str, column: npt.NDArray[Any], *, decimal: str, drop_ids: bool
     if styles:
         return Kind("date", styles[0], is_ambiguous=len(styles) > 1)
     units = Counter(number_and_unit(text)[1] for text in texts)
-    unit = units.most_common(1)[0][0]
-    numbers = {cell: number_of(cell, decimal, unit) for cell in rows}
-    others = tuple(text_of(cell) for cell, number in numbers.items() if number is None)
-    if 10 * len(others) <= len(texts) and not any(map(is_code, texts)):
-        codes = (np.nan if cell is None else numbers[cell] for cell in column.tolist())
-        kind = _number_kind(name, np.array([*codes], dtype=np.float64), drop_ids=drop_ids)
-        return replace(kind, missing=others, unit=unit)
+    for unit in ("", units.most_common(1)[0][0]):
+        numbers = {cell: number_of(cell, decimal, unit) for cell in rows}
+        others = tuple(text_of(cell) for cell, number in numbers.items() if number is None)
+        if 10 * len(others) <= len(texts) and not any(map(is_code, texts)):
+            codes = (np.nan if cell is None else numbers[cell] for cell in column.tolist())
+            kind = _number_kind(name, np.array([*codes], dtype=np.float64), drop_ids=drop_ids)
+            return replace(kind, missing=others, unit=unit)
     if len(texts) == 1 and rows.total() == len(column):
         return Kind(reason="the same text in each row")
     if len(texts) > max(2, rows.total() / 2):
@@ -156,7 +156,8 @@ def _why_text(texts: list[str], n_rows: int, decimal: str) -> str:
         )
         return f"{odd[:40]!r} stands among numbers: write it as a number, or leave it empty"
     other = {".": ",", ",": "."}[decimal]
-    if 2 * sum(as_number(number, other) is not None for number, _ in split) > len(texts):
+    in_other = [as_number(number, other) is not None for number, _ in split]
+    if 2 * sum(in_other) > len(texts) > 2 * sum(is_number):
         return f"numbers such as {texts[0][:40]!r}, where the decimal sign is {decimal!r}"
     return f"text with {len(texts)} different values in {n_rows} rows"
 

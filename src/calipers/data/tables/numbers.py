@@ -30,8 +30,8 @@ _GROUPED = {
 _LAKHS = re.compile(r"[+-]?[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}(?:\.[0-9]*)?")
 _CURRENCY = r"(?:[A-Z]{0,2}[$¢£¥₠-₿]|AUD|CAD|CHF|CNY|EUR|GBP|INR|JPY|USD|Rs\.?|kr\.?|zł)"
 _MONEY = re.compile(rf"([+-]?){_CURRENCY} ?([^A-Za-z$].*)|(.*[^A-Za-z ]) ?{_CURRENCY}")
-_MEASURED = re.compile(
-    r"([+-]?[0-9][0-9.,' ]*)(?![eE][+-]?[0-9])((?:[^\W\d_]|[°‰\"\u2032\u2033]).*)", re.DOTALL
+_MEASURED = re.compile(  # a unit has no digits but a power, as in m2
+    r"([+-]?[0-9](?:[0-9.,' ]*[0-9])?) ?(?![eE][+-]?[0-9])((?:[^\W\d_]|[°‰\"\u2032\u2033])\D*[23]?)"
 )
 _CODE = re.compile(r"\s*0[0-9]+\s*")
 _WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:\.0*)?")
@@ -88,7 +88,7 @@ def number_and_unit(cell: str) -> tuple[str, str]:
     (('1,5', 'kg'), ('30', 'm²'), ('kg', ''))
     """
     found = _MEASURED.fullmatch(cell.strip().translate(_SIGNS))
-    return (cell, "") if found is None else (found[1].rstrip(), found[2])
+    return (cell, "") if found is None else (found[1], found[2])
 
 
 def is_code(cell: str) -> bool:
