@@ -140,20 +140,16 @@ def _why_text(texts: list[str], n_rows: int, decimal: str) -> str:
     """
     if texts[0].startswith("[") and "..." in texts[0]:
         return "vectors that were shortened to '...': save them as NPY, Parquet or JSON lines"
-    split = [number_and_unit(text) for text in texts]
-    is_number = [as_number(number, decimal) is not None for number, _ in split]
-    units = Counter(unit for (_, unit), known in zip(split, is_number, strict=True) if known)
     if any(map(is_code, texts)):
         return f"codes such as {next(filter(is_code, texts))[:40]!r}"
+    split = [number_and_unit(text) for text in texts]
+    is_number = [as_number(number, decimal) is not None for number, _ in split]
+    units = {unit for (_, unit), known in zip(split, is_number, strict=True) if known}
     if 2 * sum(is_number) > len(texts) >= 2 * len(units):
-        if len(units) > 1 and "" not in units:
-            first, second = list(units)[:2]
-            return f"numbers with different units, such as {first!r} and {second!r}"
-        odd = next(
-            text
-            for text, (_, unit), known in zip(texts, split, is_number, strict=True)
-            if not known or (unit and "" in units)
-        )
+        if len(units) > 1:
+            some = [repr(unit) if unit else "none" for unit in sorted(units, reverse=True)]
+            return f"numbers with different units, such as {' and '.join(some[:2])}"
+        odd = texts[is_number.index(False)]
         return f"{odd[:40]!r} stands among numbers: write it as a number, or leave it empty"
     other = {".": ",", ",": "."}[decimal]
     in_other = [as_number(number, other) is not None for number, _ in split]
