@@ -6,7 +6,7 @@ import argparse
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from calipers.cli.options import read_table
+from calipers.cli.options import N_VOTERS, read_table
 from calipers.cli.output import remark
 
 if TYPE_CHECKING:
@@ -119,18 +119,19 @@ def read_labelled(options: argparse.Namespace) -> Labelled:
 
 
 def check_not_measured(y: npt.NDArray[Any], *, source: str) -> None:
-    """Raise if labels are measured numbers, not classes: most differ, and one is not whole.
+    """Raise if labels are measured numbers: most are in too few rows to win a vote, and not whole.
 
     Whole numbers may be measured or names of classes, which only the user knows.
     """
     import numpy as np
 
-    from calipers.data.tables.numbers import as_number
+    from calipers.data.tables.numbers import as_number, decimal_sign
     from calipers.io import FileError
 
-    distinct = np.unique(y)
-    numbers = [as_number(str(value)) for value in distinct]
-    if 2 * len(distinct) <= len(y) or None in numbers:
+    distinct, sizes = np.unique(y, return_counts=True)
+    sign = decimal_sign(map(str, distinct))
+    numbers = [as_number(str(value), sign) for value in distinct]
+    if 2 * (sizes <= N_VOTERS).sum() <= len(distinct) or None in numbers:
         return
     found = f"{len(distinct):,} different numbers in {len(y):,} rows"
     if any(number != np.rint(number) for number in numbers if number is not None):

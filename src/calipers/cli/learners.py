@@ -7,7 +7,7 @@ import inspect
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from calipers.cli.options import at_least_two, seed, whole_number
+from calipers.cli.options import N_VOTERS, at_least_two, seed, whole_number
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -78,7 +78,10 @@ def add_folds(command: argparse.ArgumentParser) -> None:
         "--folds", type=at_least_two, default=5, help="parts held out in turn (default: 5)"
     )
     command.add_argument(
-        "--neighbors", type=whole_number, default=3, help="neighbours that vote (default: 3)"
+        "--neighbors",
+        type=whole_number,
+        default=N_VOTERS,
+        help="neighbours that vote (default: %(default)s)",
     )
     command.add_argument(
         "--at", type=whole_number, default=10, help="k of precision and recall at k (default: 10)"

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 STANDARD = "-"
 """The name of standard input, or output."""
 
+N_VOTERS = 3
+"""Neighbours that vote, by default."""
+
 TABLE = "table: CSV, TSV, .xlsx, JSONL, Parquet, NPY, NPZ or LIBSVM; - reads CSV from stdin"
 PICTURES = (".png", ".svg", ".pdf")
 
