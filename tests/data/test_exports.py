@@ -138,6 +138,11 @@ def test_missing_values_of_arrays_are_filled(tmp_path: Path) -> None:
     assert data.notes == ["Filled missing values with the mean of the column: column 2 (1)."]
 
 
+def test_the_row_with_the_label_names_the_columns_even_by_numbers(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("2019,2020,kind\n5,3,a\n6,4,b\n")
+    assert samples_of(tmp_path / "a.csv", label="kind").names == ["2019", "2020"]
+
+
 @pytest.mark.parametrize(
     "text",
     [

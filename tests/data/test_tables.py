@@ -394,6 +394,6 @@ def test_what_is_written_is_read_again(ending: str, tmp_path: Path) -> None:
 
 def test_outputs_are_checked_first(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"must end in \.csv, \.tsv, \.xlsx, \.npy, \.npz, \.pa"):
-        check_output(tmp_path / "out.xlsx")
+        check_output(tmp_path / "out.xls")
     with pytest.raises(FileError, match="does not exist: create it first"):
         check_output(tmp_path / "no" / "out.csv")

@@ -35,8 +35,10 @@ def beginning(source: object, rows: Sequence[Sequence[str]], options: ReadOption
 
     It begins with the row that has the metric's names or the label's, else below the titles.
     """
-    known = (i for i in range(len(rows)) if _has_known_names(rows[i], rows[i + 1 :], options))
-    n_titles = next(known, _n_titles(rows)) if options.header is not False else 0
+    known = next((i for i in range(len(rows)) if _has_known_names(rows, i, options)), None)
+    n_titles = _n_titles(rows) if known is None else known
+    if options.header is False:
+        n_titles = 0
     head, below = rows[n_titles], rows[n_titles + 1 :]
     remarks = []
     if n_titles:
@@ -45,7 +47,7 @@ def beginning(source: object, rows: Sequence[Sequence[str]], options: ReadOption
     if options.header is not None:
         named = options.header
     else:
-        named = _has_known_names(head, below, options) or names_columns(head, below)
+        named = known is not None or names_columns(head, below)
         if any(as_number(cell) is not None for cell in head):
             as_what, other = ("names of the columns", "no") if named else ("data", "yes")
             remarks.append(
@@ -55,11 +57,12 @@ def beginning(source: object, rows: Sequence[Sequence[str]], options: ReadOption
     return Beginning(n_titles, named, " ".join(remarks))
 
 
-def _has_known_names(
-    row: Sequence[str], below: Sequence[Sequence[str]], options: ReadOptions
-) -> bool:
-    has_label = options.names is None and options.has_label_in(row)
-    return options.has_names_in(row) or (has_label and names_columns(row, below))
+def _has_known_names(rows: Sequence[Sequence[str]], at: int, options: ReadOptions) -> bool:
+    """Whether a row has the names of the metric's columns or, without a metric, the label's."""
+    if options.names is not None:
+        return options.has_names_in(rows[at])
+    has_label = options.has_label_in(rows[at])
+    return has_label and (at == 0 or names_columns(rows[at], rows[at + 1 :]))
 
 
 def _n_titles(rows: Sequence[Sequence[str]]) -> int:
