@@ -310,7 +310,7 @@ def _codes(entry: Mapping[str, Any], column: npt.NDArray[Any], decimal: str) -> 
                 needed += f" such as {datetime(2024, 12, 31).strftime(entry.get('format') or _ISO)}"
             raise ValueError(
                 f"The column {entry['name']!r} has {str(column[wrong[0]])[:40]!r} in row "
-                f"{wrong[0] + 1}, where a {needed} is needed: correct it, or leave the column out."
+                f"{wrong[0] + 1}, where a {needed} is needed: correct it, or leave the cell empty."
             )
     if np.isinf(numbers).any():
         row = int(np.isinf(numbers).argmax()) + 1
