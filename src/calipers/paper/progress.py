@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -49,14 +50,16 @@ class FitAdvance:
 
 
 def time_left(seen: Sequence[tuple[float, float]], elapsed: float, total: float) -> str:
-    """Return the time that the rest takes at the pace of the second half of the time so far.
+    """Return the time that the rest takes at the mean of two paces: so far, and of the second half.
 
-    Parts of a fit need not be alike: the first ones may be fast, or have to prepare the others.
+    Parts of a fit need not be alike: the first ones may be fast, or have to prepare the others. The
+    second half of the time follows that, and the time so far keeps the estimate from jumping; their
+    mean is the geometric one.
 
     Parameters
     ----------
     seen : sequence of tuple
-        Seconds, and what was done by then, in order.
+        Seconds, and what was done by then, which increases.
     elapsed : float
         Seconds by now.
     total : float
@@ -66,13 +69,14 @@ def time_left(seen: Sequence[tuple[float, float]], elapsed: float, total: float)
     ('about 1:30 left', '')
     >>> seen = [(0.0, 0.0), (1.0, 0.5), (5.0, 0.6)]
     >>> time_left(seen, 5.0, 1.0), time_left(seen, 7.0, 1.0)
-    ('about 0:16 left', 'about 0:24 left')
+    ('about 0:07 left', 'about 0:11 left')
     """
     done = seen[-1][1]
-    if not seen[0][1] < done < total:
+    if elapsed <= 0.0 or not seen[0][1] < done < total:
         return ""
     since, before = max(point for point in seen[:-1] if point[0] <= elapsed / 2)
-    rest = (elapsed - since) * (total - done) / (done - before)
+    pace = sqrt(done / elapsed * (done - before) / (elapsed - since))
+    rest = (total - done) / pace
     minutes, seconds = divmod(max(1, round(rest)), 60)
     return f"about {minutes}:{seconds:02d} left"
 
@@ -111,7 +115,8 @@ class Meter:
         """Move the bar."""
         self._progress.advance(self._task, part)
         (task,) = (task for task in self._progress.tasks if task.id == self._task)
-        self._seen.append((task.elapsed or 0.0, task.completed))
+        if task.completed > self._seen[-1][1]:
+            self._seen.append((task.elapsed or 0.0, task.completed))
 
     def left(self, task: Task) -> str:
         """Return the time that is left of the steps; that of files is not told."""
