@@ -211,3 +211,11 @@ def test_times_of_a_zone_are_texts_in_a_sheet() -> None:
     write_parquet(when=[moment] * N)
     assert carried_to_parquet("b.parquet")["when"].to_pylist() == [moment] * N
     assert carried_to_xlsx("b.parquet")["when"] == [str(moment)] * N
+
+
+def test_capitals_of_the_columns_make_no_difference() -> None:
+    rows = [f"{v},{u}" for u, v in X[:N, :2].tolist()]
+    Path("b.csv").write_text("\n".join(["V,U ", *rows]))
+    run("transform", "m", "b.csv", "-o", "upper.npy")
+    run("transform", "m", "a.csv", "-o", "lower.npy")
+    np.testing.assert_array_equal(np.load("upper.npy"), np.load("lower.npy")[:N])

@@ -24,8 +24,8 @@ def names_of(source: object, head: Sequence[str], *, named: bool) -> list[str]:
     return names
 
 
-def position_of(column: str, names: Sequence[str]) -> int | None:
-    """Return the index of the column of that name or position, or None.
+def position_of(column: str, names: Sequence[str], *, by_name: bool = False) -> int | None:
+    """Return the index of the column of that name or, unless ``by_name``, position; or None.
 
     Capitals make no difference where only one name fits. Where names are whole numbers a whole
     number is a name; only -1, -2 ... count from the end.
@@ -42,7 +42,7 @@ def position_of(column: str, names: Sequence[str]) -> int | None:
     same = [i for i, name in enumerate(names) if name.casefold() == column.strip().casefold()]
     if len(same) == 1 and column.strip():
         return same[0]
-    if not re.fullmatch("-?[1-9][0-9]{0,8}", column):
+    if by_name or not re.fullmatch("-?[1-9][0-9]{0,8}", column):
         return None
     position = int(column)
     if abs(position) > len(names) or (position > 0 and any(map(str.isdecimal, names))):

@@ -139,9 +139,7 @@ class Table:
 
     def _position(self, column: str, what: str, *, by_name: bool = False) -> int:
         names = [column.name for column in self.columns]
-        if column in names:
-            return names.index(column)
-        position = None if by_name else position_of(column, names)
+        position = position_of(column, names, by_name=by_name)
         if position is not None:
             return position
         folded = {name.casefold(): name for name in names}
