@@ -330,7 +330,8 @@ def test_a_column_that_turns_out_to_be_text_late(
             "has no column to learn from, only 'a' (lists or objects)",
         ),
         ("a.json", b'[{"a": 1}, 2]', "has no object in item 2"),
-        ("a.json", b'[{"a": 1}, {"a"', "is not JSON in its list"),
+        ("a.json", b'[{"a": 1}, {"a"', "is not JSON in item 2"),
+        ("a.json", b'[{"a": 1}, {"a": 2}', "has a list of JSON that does not end"),
         ("a.xlsx", b"PK no workbook", "as .xlsx"),
     ],
 )

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +26,18 @@ from calipers.io.errors import reason
 MOST_SHEET_ROWS, MOST_SHEET_COLUMNS = 1 << 20, 1 << 14
 """Rows and columns that a sheet of Excel can have."""
 
+_BETWEEN = re.compile(r"\s*[,\[]\s*")  # items of a list
 _CELL_BYTES = 8  # at least, of a cell in memory
+
+
+def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = {name.strip(): value for name, value in pairs}
+    if len(found) < len(pairs):
+        raise ValueError("an object names a value twice")
+    return found
+
+
+_DECODER = json.JSONDecoder(parse_constant=lambda _: None, object_pairs_hook=_named_once)
 
 
 def openpyxl() -> Any:
@@ -167,8 +181,7 @@ def json_objects(path: Path) -> Iterator[dict[str, Any]]:
         lines = BoundedLines(path, stream)
         for number, line in enumerate(lines, 1):
             if number == 1 and line.lstrip().startswith(b"["):
-                whole = _parsed(path, b"".join([line, *lines]), "its list")
-                yield from (_object(path, item, f"item {i + 1}") for i, item in enumerate(whole))
+                yield from _listed(path, b"".join([line, *lines]))
                 return
             lines.begin_row()
             if line.strip():
@@ -176,9 +189,33 @@ def json_objects(path: Path) -> Iterator[dict[str, Any]]:
                 yield _object(path, _parsed(path, line, where), where)
 
 
-def _parsed(path: Path, text: bytes, where: str) -> Any:
+def _listed(path: Path, whole: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a list one by one, for all of them may take far more memory."""
+    found: Any = None
+    with _explained(path, "its list"):
+        text = whole.decode("utf-8-sig")
+        at = _BETWEEN.match(text).end()  # type: ignore[union-attr]
+    for number in count(1):
+        with _explained(path, f"item {number}"):
+            found, at = _DECODER.raw_decode(text, at)
+        yield _object(path, found, f"item {number}")
+        between = _BETWEEN.match(text, at)
+        if between is None:
+            break
+        at = between.end()
+    if text[at:].strip() != "]":
+        raise FileError(f"{path} has a list of JSON that does not end: copy it anew.")
+
+
+def _parsed(path: Path, line: bytes, where: str) -> Any:
+    with _explained(path, where):
+        return _DECODER.decode(line.decode("utf-8-sig"))
+
+
+@contextmanager
+def _explained(path: Path, where: str) -> Iterator[None]:
     try:
-        return json.loads(text, parse_constant=lambda _: None, object_pairs_hook=_named_once)
+        yield
     except (ValueError, RecursionError) as wrong:
         raise FileError(
             f"{path} is not JSON in {where} ({reason(wrong)}): give one JSON object per line."
@@ -188,13 +225,6 @@ def _parsed(path: Path, text: bytes, where: str) -> Any:
 def _object(path: Path, found: Any, where: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise FileError(f"{path} has no object in {where}: give one JSON object per line.")
-    return found
-
-
-def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = {name.strip(): value for name, value in pairs}
-    if len(found) < len(pairs):
-        raise ValueError("an object names a value twice")
     return found
 
 
