@@ -9,6 +9,7 @@ from pathlib import Path
 from benchmarks import (
     board,
     collections,
+    columns,
     components,
     embeddings,
     growth,
@@ -50,6 +51,7 @@ COMMANDS = {
     "readings": readings,
     "components": components,
     "kinds": kinds,
+    "columns": columns,
     "board": board,
 }
 

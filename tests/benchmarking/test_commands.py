@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import kinds, startup
+from benchmarks import keel, kinds, startup
 from benchmarks.problem import METHODS
 
 from benchmark_rows import finite, run
@@ -210,3 +210,15 @@ def test_readings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert 3 < integers["negatives"] < 12
     assert integers["apart"] < 1e-14
     assert "|points| of error, mean" in capsys.readouterr().out
+
+
+def test_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "balanced" / "raw"
+    folder.mkdir(parents=True)
+    rows = [f"{i / 2}, {['2', '4', '5more'][i % 3]}, {'ab'[i % 2]}, yes" for i in range(8)]
+    (folder / "car.dat").write_text("\n".join(rows))
+    monkeypatch.setattr(keel, "folder", lambda: tmp_path)
+    found = run("columns", tmp_path)
+    assert [row["misread"] for row in found] == [1, 0, 0, 0]
+    assert [row["read_1"] for row in found] == [100, 100, 0, 0]
+    assert {(row["n_texts"], row["n_numbers"]) for row in found} == {(2, 1)}

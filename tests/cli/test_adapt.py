@@ -124,7 +124,7 @@ def test_texts_are_read_as_tables_are(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "clicks.csv.gz", "wt") as stream:
         stream.write("query,document,weight\n007,1,2\n8,,0.5\n")
     pairs, weights = read_pairs(tmp_path / "clicks.csv.gz")
-    assert pairs.tolist() == [[7, "1"], [8, ""]]
+    assert pairs.tolist() == [[7, "1"], [8, None]]
     assert weights is not None
     assert weights.tolist() == [2, 0.5]
     (tmp_path / "a.jsonl").write_text('{"id": "7", "vector": [1]}\n{"id": "8", "vector": [2]}\n')
@@ -177,7 +177,7 @@ def test_pairs_may_have_semicolons(tmp_path: Path, capsys: pytest.CaptureFixture
             "the document in row 1 of clicks.csv = 999 points past",
         ),
         ("clicks.csv", "query,document\n1,2\n1,-1\n", "the document in row 2 of clicks.csv = -1"),
-        ("clicks.csv", "query,document\n1,2\n,1\n", "the query in row 2 of clicks.csv = '' must"),
+        ("clicks.csv", "query,document\n1,2\n,1\n", "the query in row 2 of clicks.csv = None must"),
         ("clicks.csv", "query,document\na,2\n", "give --queries a file with a column 'id'"),
         ("clicks.csv", f"query,document\n1,{10**30}\n", f"clicks.csv = '{10**30}' must be"),
         ("clicks.csv", "query,document\n1,2\n2,1\n", "add pairs of other queries."),

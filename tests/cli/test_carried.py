@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from commands import X, run
 
 pa = pytest.importorskip("pyarrow", reason="needs calipers[tables]")
 parquet = pytest.importorskip("pyarrow.parquet", reason="needs calipers[tables]")
+openpyxl = pytest.importorskip("openpyxl", reason="needs calipers[tables]")
 
 N = 30
 KIND = ["ab"[i % 2] for i in range(N)]
@@ -162,3 +164,58 @@ def test_labels_of_some_samples_of_an_array_are_carried() -> None:
     np.savez("b.npz", X=X[:N, :2], y=labels)
     expected = [str(i % 2) if i % 3 else "" for i in range(N)]
     assert carried_to_csv("b.npz", "--label", "y")["label"] == expected
+
+
+TYPED: dict[str, list[Any]] = {
+    "when": [datetime(2024, 5, 1, 12, 30), datetime(2024, 5, 2), None] * 10,
+    "member": [True, False, None] * 10,
+    "n": [1, 2, None] * 10,
+    "mark": ["=1+1", "007", None] * 10,
+}
+
+
+def carried_to_xlsx(source: str) -> dict[str, list[Any]]:
+    run("transform", "m", source, "-o", "c.xlsx", "--quiet")
+    head, *rows = openpyxl.load_workbook("c.xlsx").active.iter_rows(values_only=True)
+    return dict(zip(head, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def test_dates_and_booleans_stay_what_they_are() -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.append([*TYPED, "u", "v", "kind"])
+    for i, row in enumerate(zip(*TYPED.values(), strict=True)):
+        sheet.append([*row, *X[i, :2].tolist(), KIND[i]])
+        sheet.cell(i + 2, 4).data_type = "s"  # no formula
+    book.save("b.xlsx")
+    write_parquet(**TYPED)
+    harmless = TYPED | {"mark": ["'=1+1", "007", None] * 10}
+    for source in ("b.xlsx", "b.parquet"):
+        found = carried_to_parquet(source)
+        assert {name: found[name].to_pylist() for name in TYPED} == TYPED
+        assert found.schema.field("member").type == pa.bool_()
+        sheet = carried_to_xlsx(source)
+        assert {name: sheet[name] for name in TYPED} == harmless
+        assert sheet["kind"] == KIND
+        np.testing.assert_allclose(sheet["scaled0"], found["scaled0"].to_numpy())
+
+
+def test_cells_of_several_types_are_texts_in_parquet() -> None:
+    rows = [{"u": u, "v": v, "mixed": [1, "a", True][i % 3]} for i, (u, v) in enumerate(X[:N, :2])]
+    Path("b.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert carried_to_parquet("b.jsonl")["mixed"].to_pylist() == ["1", "a", "True"] * 10
+
+
+def test_times_of_a_zone_are_texts_in_a_sheet() -> None:
+    moment = datetime(2024, 5, 1, 12, 30, tzinfo=UTC)
+    write_parquet(when=[moment] * N)
+    assert carried_to_parquet("b.parquet")["when"].to_pylist() == [moment] * N
+    assert carried_to_xlsx("b.parquet")["when"] == [str(moment)] * N
+
+
+def test_capitals_of_the_columns_make_no_difference() -> None:
+    rows = [f"{v},{u}" for u, v in X[:N, :2].tolist()]
+    Path("b.csv").write_text("\n".join(["V,U ", *rows]))
+    run("transform", "m", "b.csv", "-o", "upper.npy")
+    run("transform", "m", "a.csv", "-o", "lower.npy")
+    np.testing.assert_array_equal(np.load("upper.npy"), np.load("lower.npy")[:N])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,11 @@ def test_the_words_of_a_verdict_follow_the_sign_tests() -> None:
     assert "better than both. Against raw: better on 20 samples, worse on 0 (sign test p < " in both
     assert "better than raw, no clear difference from st" in told(learned=8, raw=20, standardised=9)
     assert "no clear difference. " in told(learned=8, raw=9, standardised=9)
-    assert "worse than raw features." in told(learned=20, raw=5, standardised=19)
+    assert "worse than raw, no clear difference from standardised." in told(
+        learned=20, raw=5, standardised=19
+    )
+    same = told(learned=8, raw=8, standardised=30)
+    assert "better than standardised, the same as raw. Against raw: the same on every " in same
 
 
 @pytest.mark.usefixtures("folder")
@@ -131,7 +136,7 @@ def test_what_the_folds_selected_is_said(
     asked = ["evaluate", "blobs.npz", "--folds", "2", "--quiet"]
     run(*asked)
     shown = " ".join(capsys.readouterr().out.split())
-    assert "standardised 0.0 %: no clear difference." in shown
+    assert "standardised 0.0 %: the same as both. Against raw: the same on" in shown
     assert "Nothing tried beats the Euclidean distance: " in shown
     run(*asked, "--json")
     assert json.loads(capsys.readouterr().out)["chosen"] == ["euclidean", "euclidean"]
@@ -145,3 +150,27 @@ def test_what_the_folds_selected_is_said(
     monkeypatch.setattr(MetricCV, "fit", select)
     run(*asked[:2], "--folds", "3", "--quiet")
     assert "Chosen: scaled in 2, euclidean in 1 of 3 folds.\n" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("folder")
+def test_labels_that_are_all_different(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"{i}.5,name {i}" for i in range(20)]
+    Path("names.csv").write_text("\n".join(["size,who", *rows]))
+    told = refused(capsys, "evaluate", "names.csv", "--label", "who")
+    assert "another label in each row: name a column of classes with --label." in told
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_page_counts_the_rows_of_the_file_also_those_without_a_label() -> None:
+    loud = np.column_stack([X[:, 2:], 50 * np.random.default_rng(0).normal(size=len(X))])
+    for name, above in (("whole.csv", 0), ("gaps.csv", 10)):
+        labels = ["" for _ in range(above)] + list(SPECIES)
+        write_csv(Path(name), np.vstack([loud[:above], loud]), ["a", "b", "c"], labels)
+        ask = ["evaluate", name, "--label", "species", "--learner", "scaled", "--quiet"]
+        run(*ask, "--html", f"{name}.html")
+    rows, shifted = (
+        [int(row) for row in re.findall(r"\(row (\d+)\)", Path(f"{name}.html").read_text())]
+        for name in ("whole.csv", "gaps.csv")
+    )
+    assert rows
+    assert [row + 10 for row in rows] == shifted

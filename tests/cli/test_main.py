@@ -62,8 +62,8 @@ def test_no_command_prints_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "expected"),
     [
         (["dmeo"], "invalid choice: 'dmeo'"),
-        (["demo", "--seed", "-1"], "must be a whole number from 0 to 2^32 - 1, got '-1'"),
-        (["demo", "--seed", "4294967296"], "from 0 to 2^32 - 1, got '4294967296'"),
+        (["demo", "--seed", "-1"], "must be a whole number from 0 to 4294967295, got '-1'"),
+        (["demo", "--seed", "4294967296"], "from 0 to 4294967295, got '4294967296'"),
         (["demo", "--output", "x.txt"], "must end in .png, .svg, .pdf, got 'x.txt'"),
         (["fingerprint", "--seeds", "0"], "must be a whole number of at least 1, got '0'"),
     ],

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_diabetes
 
 from commands import X, refused, run
 
@@ -49,6 +50,20 @@ def test_measured_numbers_are_no_classes(capsys: pytest.CaptureFixture[str]) -> 
         told = refused(capsys, command, "a.csv", "--label", "price")
         assert "the labels are 30 different numbers in 30 rows, which is regression" in told
         assert "calipers.MLKR" in told
+
+
+@pytest.mark.usefixtures("customers")
+def test_targets_of_regression_that_repeat_are_no_classes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    X, y = load_diabetes(return_X_y=True)  # 214 whole numbers in 442 rows
+    rows = [f"{a};{b};{t:.0f};{t / 10:.1f}" for (a, b), t in zip(X[:, :2], y, strict=True)]
+    Path("a.csv").write_text("\n".join(["a;b;whole;tenths", *rows]).replace(".", ","))
+    told = refused(capsys, "fit", "a.csv", "--label", "tenths", "--decimal", ",")
+    assert "the labels are 214 different numbers in 442 rows, which is regression" in told
+    fit = ["fit", "a.csv", "--label", "whole", "--ignore", "tenths", "--decimal", ","]
+    run(*fit, "--learner", "scaled", "-o", "m")
+    assert "214 different numbers in 442 rows, each a class here" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("customers")

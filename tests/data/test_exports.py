@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from calipers import FileError
-from calipers.data.tables import Asked, read
+from calipers.data.tables import ReadOptions, read
+from calipers.data.tables.columns import Columns
 from table_rows import samples_of
 
 GERMAN = (
@@ -54,7 +55,7 @@ def test_amounts_and_dates_of_other_countries(text: str, X: list[float], tmp_pat
 def test_a_title_above_and_a_total_below(tmp_path: Path) -> None:
     text = "Sales, 2023\nAs of May\n\nid;kind;size\n7;a;1,5\n8;b;2,5\nTotal;;4,0\n"
     (tmp_path / "a.csv").write_text(text)
-    table = read(tmp_path / "a.csv", Asked(label="kind"))
+    table = read(tmp_path / "a.csv", ReadOptions(label="kind"))
     assert table.remark.startswith("The first 2 rows are read as a title above the table in ")
     chosen = table.choose(label="kind", ignore=["id"])
     assert chosen.y is not None
@@ -72,7 +73,7 @@ def test_the_sheet_with_the_label_is_read(tmp_path: Path) -> None:
     for row in (["Report"], [], ["kind", "", "size"], ["a", None, 1], ["b", None, "2,5"]):
         sheet.append(row)
     book.save(tmp_path / "a.xlsx")
-    assert "The sheet 'Data' of " in read(tmp_path / "a.xlsx", Asked(label="kind")).remark
+    assert "The sheet 'Data' of " in read(tmp_path / "a.xlsx", ReadOptions(label="kind")).remark
     for label in ("kind", "1"):
         data = samples_of(tmp_path / "a.xlsx", label=label)
         assert data.X.tolist() == [[1.0], [2.5]]
@@ -135,3 +136,83 @@ def test_missing_values_of_arrays_are_filled(tmp_path: Path) -> None:
     assert data.X.tolist() == [[1, 2], [3, 4], [5, 6]]
     assert data.y.tolist() == ["a", "b", "a"]
     assert data.notes == ["Filled missing values with the mean of the column: column 2 (1)."]
+
+
+def test_the_row_with_the_label_names_the_columns_even_by_numbers(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("2019,2020,kind\n5,3,a\n6,4,b\n")
+    assert samples_of(tmp_path / "a.csv", label="kind").names == ["2019", "2020"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Person,,Result\nage,height,kind\n31,1.5,a\n32,1.75,b\n",
+        "Kind\nExported,May\nage,height,kind\n31,1.5,a\n32,1.75,b\n",
+        "age height kind\n31 1.5  a\n 32 1.75 b\n",
+        '"age","height","kind"\n"1",31,1.5,"a"\n"2",32,1.75,"b"\n',
+        '[{"age": 31, "height": 1.5, "kind": "a"},\n {"age": 32, "height": 1.75, "kind": "b"}]',
+    ],
+    ids=["two headers", "titles", "blanks", "names of rows by R", "one list of JSON"],
+)
+def test_where_the_table_begins(text: str, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(text)
+    options = ReadOptions(label="kind")
+    chosen = read(tmp_path / "a.txt", options).choose(label="kind", features=["age", "height"])
+    assert chosen.y is not None
+    assert chosen.y.tolist() == ["a", "b"]
+    assert isinstance(chosen.X, Columns)
+    assert chosen.X.numbers().tolist() == [[31, 1.5], [32, 1.75]]
+
+
+def test_a_label_that_is_not_in_the_header_is_sought_in_no_row_of_data(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("age,kind\n31,a\n32,species\n")
+    with pytest.raises(FileError, match="has no column 'species'"):
+        read(tmp_path / "a.csv", ReadOptions(label="species")).choose(label="species")
+
+
+def test_vectors_as_numpy_prints_them(tmp_path: Path) -> None:
+    text = 'vector,y\n"[ 0.5 1.\n 2.]",a\n"[1. 2. 3.]",b\n"[1. 2. 4.]",b\n'
+    (tmp_path / "a.csv").write_text(text)
+    X = samples_of(tmp_path / "a.csv", label="y").X
+    assert X.tolist() == [[0.5, 1, 2], [1, 2, 3], [1, 2, 4]]
+    (tmp_path / "a.csv").write_text(text.replace("1.\n", "..."))
+    with pytest.raises(ValueError, match="vectors that were shortened"):
+        samples_of(tmp_path / "a.csv", label="y")
+
+
+def test_codes_with_a_zero_in_front_are_no_numbers(tmp_path: Path) -> None:
+    lines = [f"{code},{i}.5,{'ab'[i % 2]}" for i, code in enumerate(["01067", "10115"] * 10)]
+    (tmp_path / "a.csv").write_text("\n".join(["zip,size,y", *lines]))
+    names = samples_of(tmp_path / "a.csv", label="y").names
+    assert names == ["zip=01067", "zip=10115", "size"]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".xls", ""])
+def test_a_file_is_what_its_first_bytes_say(ending: str, tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"age": [31, 32], "height": [1.5, 1.75], "kind": ["a", "b"]})
+    for write in (table.to_excel, table.to_parquet):
+        whole = tmp_path / f"whole{'.xlsx' if write == table.to_excel else '.parquet'}"
+        write(whole, index=False)
+        path = whole.rename(tmp_path / f"a{ending}")
+        assert samples_of(path, label="kind").X.tolist() == [[31, 1.5], [32, 1.75]]
+    np.savez(tmp_path / "a.npz", X=np.eye(2), y=np.arange(2))
+    assert samples_of((tmp_path / "a.npz").rename(path)).X.shape == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"\x1f\x8b\x08\x00", "is a gzip file, not a table: end its name in .gz."),
+        (b"\n <!DOCTYPE html><title>Sign in</title>", "is a web page, not a table: download"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel file (.xls) or one with a password"),
+        (b"version https://git-lfs.github.com/spec/v1", "fetch the file with 'git lfs pull'"),
+        (b"%PDF-1.7", "is a PDF document, not a table: give a table, such as a CSV."),
+        (b"\x80\x04\x00\x00\x00\x00\x00\x00{}", "is a safetensors file, not a table"),
+    ],
+)
+def test_files_that_are_no_tables(content: bytes, told: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(content)
+    with pytest.raises(FileError) as caught:
+        read(tmp_path / "a.csv")
+    assert told in str(caught.value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from calipers import FileError, Scaled, TableEncoder, load
 from calipers.cli.main import main
+from calipers.io.encoder import encoder_problem
 from table_rows import samples_of
 
 TABLE = pd.DataFrame(
@@ -128,8 +129,12 @@ def test_row_numbers_start_anywhere(first: int, step: int) -> None:
 @pytest.mark.parametrize(
     ("form", "odd", "told"),
     [
-        ("{},83", ["<5", "k.A."], "12 of 14 cells are numbers, '<5' is not: "),
-        ("2.{},83 kg", [], "0 of 12 cells are numbers, '2.551,83 kg' is not: "),
+        ("{},83", ["<5", "k.A."], "'<5' stands among numbers: write it as a number, or leave it"),
+        ("2.{},83 kg", ["3 lb", "4 lb"], "numbers with different units, such as 'lb' and 'kg'"),
+        ("{} kg", ["3", "4"], "numbers with different units, such as 'kg' and none"),
+        ("0{}", [], "codes such as '0551'"),
+        ("{}.5 kg", ["1,5"], "numbers such as '551.5 kg', where the decimal sign is ','"),
+        ("{}.5E+04", ["1,5"], "numbers such as '551.5E+04', where the decimal sign is ','"),
         ("street {}", ["7"], "text with 13 different values in 13 rows"),
     ],
 )
@@ -139,6 +144,64 @@ def test_a_column_meant_as_numbers_names_what_is_none(form: str, odd: list[str],
         pd.DataFrame({"price": cells, "size": [1.5, 2.5] * 6 + [9] * len(odd)})
     )
     assert encoder.left_out_["price"].startswith(told)
+
+
+def test_one_unit_behind_all_numbers_is_read() -> None:
+    table = pd.DataFrame({"weight": ["12 kg", "3,5 kg", "k.A.", *[f"{i} kg" for i in range(9)]]})
+    encoder = TableEncoder().fit(table)
+    assert encoder.notes_ == [
+        "Filled missing values with the mean of the column: weight (1).",
+        "Texts among numbers count as missing: weight ('k.A.').",
+        "Read as numbers with a unit: weight (kg).",
+    ]
+    rebuilt = TableEncoder.from_columns(json.loads(json.dumps(encoder.columns_)))
+    assert encoder_problem(encoder.columns_) is None
+    for each in (encoder, rebuilt, encoder.refit(table)):
+        image = each.transform(pd.DataFrame({"weight": ["1.250,5 kg", "0,5kg", None, "k.A."]}))
+        assert image[:2, 0].tolist() == [1250.5, 0.5]
+        assert image[2, 0] == image[3, 0] == pytest.approx(51.5 / 11)
+        with pytest.raises(ValueError, match="'7 lb' in row 1, where a number in 'kg' is needed"):
+            each.transform(pd.DataFrame({"weight": ["7 lb"]}))
+        assert each.transform(pd.DataFrame({"weight": [7.0]})).tolist() == [[7.0]]
+    wrong = {**encoder.columns_[0], "type": "date"}
+    assert "has a unit that is none of numbers" in str(encoder_problem([wrong]))
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "values"),
+    [
+        (["ja", "nein", "ja"], "boolean", [1, 0, 1]),
+        (["WAHR", "FALSCH", "WAHR"], "boolean", [1, 0, 1]),
+        (["n", "f", "n"], "category", None),
+        (["06:00", "18:30", "06:00"], "date", None),
+        (["2024-01", "2024-02", "2024-01"], "date", [19723, 19754, 19723]),
+        (["01067", "01069", "01067"], "category", None),
+        (["5.50 EUR", "7", "€ 7"], "number", [5.5, 7, 7]),
+        (["1. Mai", "2. Mai", "1. Mai"], "category", None),
+        (["2x4", "2x4", "3x4"], "category", None),
+        (["30 m2", "2,5 m2", "30 m2"], "number", [30, 2.5, 30]),
+        ([timedelta(hours=6), timedelta(days=2), None], "number", [0.25, 2, 1.125]),
+    ],
+)
+def test_kinds_of_cells(cells: list[Any], kind: str, values: list[float] | None) -> None:
+    table = pd.DataFrame({"a": pd.Series(cells)})
+    encoder = TableEncoder().fit(table)
+    assert encoder.columns_[0]["type"] == kind
+    if values is not None:
+        assert encoder.transform(table)[:, 0].tolist() == values
+
+
+def test_texts_in_one_row_only_are_no_category() -> None:
+    table = pd.DataFrame({"comment": ["ok"] * 20 + [f"late again, {i} days" for i in range(9)]})
+    encoder = TableEncoder().fit(table)
+    assert encoder.get_feature_names_out().tolist() == ["comment=ok"]
+    assert encoder.notes_ == ["Texts in one row only are no category: comment (9)."]
+
+
+@pytest.mark.parametrize("name", ["Kunden-Nr", "Kundennummer", "Order No.", "orderNo", "api_key"])
+def test_ids_by_their_names(name: str) -> None:
+    table = pd.DataFrame({name: range(1000, 1220, 11), "size": [1.5, 2.5] * 10})
+    assert "an ID by its name" in TableEncoder().fit(table).left_out_[name]
 
 
 def test_a_date_among_numbers_counts_as_missing() -> None:
@@ -175,7 +238,7 @@ def test_ambiguous_dates_are_told() -> None:
     encoder = TableEncoder().fit(table)
     assert encoder.transform(table)[0, 0] == np.datetime64("2024-03-04").astype(int)
     assert encoder.notes_ == [
-        "Read as month/day/year: when. If the day comes first, write the dates as year-month-day."
+        "Read as month/day/year; if the day comes first, write year-month-day: when."
     ]
 
 
@@ -251,7 +314,7 @@ def test_a_column_that_turns_out_to_be_text_late(
 ) -> None:
     monkeypatch.setattr("calipers.data.tables.text._CELLS", 4)
     path = tmp_path / "a.csv"
-    path.write_text("a,b\n" + "1,2\n" * 9 + "5,x\n")
+    path.write_text("a,b\n" + "1,2\n" * 9 + "5,x\n5,x\n")
     assert samples_of(path).names == ["a", "b=2", "b=x"]
 
 
@@ -266,6 +329,9 @@ def test_a_column_that_turns_out_to_be_text_late(
             b'{"a": [1, "b"]}\n',
             "has no column to learn from, only 'a' (lists or objects)",
         ),
+        ("a.json", b'[{"a": 1}, 2]', "has no object in item 2"),
+        ("a.json", b'[{"a": 1}, {"a"', "is not JSON in item 2"),
+        ("a.json", b'[{"a": 1}, {"a": 2}', "has a list of JSON that does not end"),
         ("a.xlsx", b"PK no workbook", "as .xlsx"),
     ],
 )

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from calipers import FileError
-from calipers.data.tables import Asked, read, text
+from calipers.data.tables import ReadOptions, read, text
 
 
 @pytest.fixture(autouse=True)
@@ -68,4 +68,4 @@ def test_a_long_label_is_told_by_its_row_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text(f"u,y\n1,\n2,\n3,{'x' * 300}\n4,b\n")
     with pytest.raises(FileError, match="300 characters in row 3 of the column 'y'"):
-        read(path, Asked(label="y")).choose(label="y")
+        read(path, ReadOptions(label="y")).choose(label="y")

@@ -19,7 +19,7 @@ import pytest
 from calipers import FileError
 from calipers.cli.embeddings import read_embeddings
 from calipers.cli.main import main
-from calipers.data.tables import Asked, columnar, decoding, packed, read
+from calipers.data.tables import ReadOptions, columnar, decoding, packed, read
 from damage import FILES, damaged, read_table, table_by_command
 
 N_EACH = 200
@@ -58,7 +58,7 @@ def test_hostile_texts(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[
     path = tmp_path / "a.csv"
     path.write_bytes(content)
     with pytest.raises(FileError) as caught:
-        read(path, Asked(label="y")).choose(label="y")
+        read(path, ReadOptions(label="y")).choose(label="y")
     assert words in str(caught.value)
     output = tmp_path / "metric.safetensors"
     assert main(["fit", str(path), "--label", "y", "-o", str(output)]) == 2
@@ -71,7 +71,7 @@ def test_a_million_columns(tmp_path: Path) -> None:
     n = 1_000_000
     names, values = ",".join(f"c{i}" for i in range(n)), ",2" * n
     path.write_text(f"y,{names}\nx{values}\nx{values}\n")
-    assert read(path, Asked(label="y")).choose(label="y").X.shape == (2, n)
+    assert read(path, ReadOptions(label="y")).choose(label="y").X.shape == (2, n)
     path.write_text(f"y{',a' * n}\nx{values}\n")
     assert read_table(path, "y").endswith("columns named 'a': give each its own name.")
 
@@ -120,7 +120,7 @@ def test_packed_files_of_usual_growth_are_read(
     path = tmp_path / "a.csv.gz"
     rows = "".join(f"{i},{i % 7},{'xy'[i % 2]}\n" for i in range(5000))
     path.write_bytes(gzip.compress(("a,b,y\n" + rows).encode()))
-    assert read(path, Asked(label="y")).choose(label="y").X.shape == (5000, 2)
+    assert read(path, ReadOptions(label="y")).choose(label="y").X.shape == (5000, 2)
 
 
 def test_rows_without_an_end(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from calipers import TripletSGD
 from calipers.data.datasets import load
-from calipers.paper.progress import FitAdvance, meter
+from calipers.paper.progress import FitAdvance, meter, time_left
 
 
 def terminal() -> Console:
@@ -86,3 +86,37 @@ def test_no_bar_where_nobody_looks() -> None:
         with meter(1, console=console, show=show) as bar, bar.step("only"):
             pass
         assert shown(console) == ""
+
+
+def test_the_estimate_follows_what_is_slow_now() -> None:
+    fast = [(0.1 * i, 0.05 * i) for i in range(11)]  # half of the work in the first second
+    assert time_left(fast, 1.0, 1.0) == "about 0:01 left"
+    assert time_left(fast, 2.0, 1.0) == "about 0:05 left"  # while the next part takes longer
+    slow = [*fast, (3.0, 0.55), (5.0, 0.6)]
+    assert time_left(slow, 5.0, 1.0) == "about 0:07 left"
+    assert time_left([*slow, (7.0, 1.0)], 7.0, 1.0) == ""
+
+
+def test_nothing_is_shown_before_the_first_step() -> None:
+    console = terminal()
+    with meter(1, console=console) as bar:
+        time.sleep(0.15)
+        assert "0 %" not in shown(console)
+        with bar.step("only"):
+            time.sleep(0.15)
+    assert "only" in shown(console)
+
+
+def test_a_step_that_takes_longer_than_all_before_has_an_estimate() -> None:
+    console = terminal()
+    with meter(2, console=console) as bar:
+        with bar.step("first") as advance:
+            advance.report(1.0)
+        with bar.step("second"):
+            time.sleep(0.3)
+            (task,) = bar._progress.tasks
+            assert bar.left(task).startswith("about 0:0")
+
+
+def test_no_time_has_no_pace() -> None:
+    assert time_left([(0.0, 0.0), (0.0, 0.5)], 0.0, 1.0) == ""

@@ -22,15 +22,15 @@ def add(commands: Commands) -> None:
         description="Learn a map of query embeddings from the documents that answered them. The "
         "index stays as it is. Where held-out queries do not gain, the map is the identity.",
     )
-    vectors = "embeddings: NPY, Parquet or JSONL with a column 'vector', and 'id' if pairs hold ids"
+    vectors = "embeddings: NPY, or a table with a column 'vector', and 'id' if pairs hold ids"
     adapt.add_argument("--queries", required=True, metavar="FILE", help=vectors)
     adapt.add_argument("--documents", required=True, metavar="FILE", help="the same for documents")
     adapt.add_argument(
         "--pairs",
         required=True,
         metavar="FILE",
-        help="CSV, TSV, Parquet, JSONL or NPY with columns 'query', 'document', and 'weight' if "
-        "there are clicks or grades",
+        help="NPY, or a table with columns 'query', 'document', and 'weight' if there are clicks "
+        "or grades",
     )
     adapt.add_argument(
         "-o",

@@ -9,17 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.data.tables.arrays import load_npy
-from calipers.data.tables.asked import Asked
-from calipers.data.tables.columnar import explained, parquet_facts, read_measured
 from calipers.data.tables.numbers import as_number, decimal_sign
-from calipers.data.tables.packed import plain_suffix
+from calipers.data.tables.options import ReadOptions
 from calipers.data.tables.read import check_is_file, read
-from calipers.data.tables.sheets import json_objects
 from calipers.io import FileError
-from calipers.io.errors import reason
 from calipers.search.relevance import is_whole
 
-_ASKED_FOR = ("id", "vector", "query", "document", "weight")
+_IN_A_SEARCH = ("id", "vector", "query", "document", "weight")
 
 
 def read_embeddings(path: Path) -> tuple[npt.NDArray[Any], list[Any] | None]:
@@ -36,11 +32,10 @@ def read_embeddings(path: Path) -> tuple[npt.NDArray[Any], list[Any] | None]:
     columns = _columns(path)
     if "vector" not in columns:
         raise FileError(f"{path} has no column 'vector', only {_listed(columns)}: rename one.")
-    try:
-        vectors = np.array(columns["vector"], dtype=np.float32)
-    except (ValueError, TypeError):
-        raise FileError(f"{path} has vectors of different lengths, or none in a row.") from None
-    return vectors, _whole(columns["id"]) if "id" in columns else None
+    vectors = columns["vector"]
+    if not isinstance(vectors, np.ndarray):
+        raise FileError(f"{path} has vectors of different lengths, or none in a row.")
+    return vectors.astype(np.float32), _whole(columns["id"]) if "id" in columns else None
 
 
 def read_pairs(path: Path) -> tuple[Any, npt.NDArray[np.float64] | None]:
@@ -81,62 +76,13 @@ def _numbers(path: Path, weights: list[Any]) -> npt.NDArray[np.float64]:
 
 
 def _columns(path: Path) -> dict[str, Any]:
-    """Return the columns of a table by name."""
-    kind = plain_suffix(path)
-    if kind == ".parquet":
-        return _parquet(path)
-    if kind in (".csv", ".tsv"):
-        return _of_texts(path)
-    if kind not in (".jsonl", ".ndjson"):
-        raise FileError(f"{path} must end in .npy, .parquet, .jsonl, .csv or .tsv.")
-    try:
-        rows = list(json_objects(path))
-    except (OSError, UnicodeDecodeError) as damaged:
-        raise FileError(f"Cannot read {str(path)!r} ({reason(damaged)}): check it.") from None
-    if not rows:
-        raise FileError(f"{path} has no rows with named columns.")
-    names = dict.fromkeys(name for row in rows for name in row)
-    return {name: [row.get(name) for row in rows] if name in _ASKED_FOR else [] for name in names}
-
-
-def _of_texts(path: Path) -> dict[str, Any]:
-    """Return texts as they are written, and vectors such as "[0.5, 1]" as an array."""
-    wanted = tuple(name for name in _ASKED_FOR if name != "vector")
+    """Return the columns of a table by name: vectors as an array, others as lists."""
+    others = tuple(name for name in _IN_A_SEARCH if name != "vector")
+    table = read(path, ReadOptions(carried=others, only=_IN_A_SEARCH))
     return {
-        column.name: column.values
-        if column.values.ndim == 2
-        else ["" if cell is None else cell for cell in column.values.tolist()]
-        for column in read(path, Asked(carried=wanted, header=True)).columns
+        column.name: column.values if column.values.ndim == 2 else column.values.tolist()
+        for column in table.columns
     }
-
-
-def _parquet(path: Path) -> dict[str, Any]:
-    """Return columns as lists and vectors as an array; what is not asked for is not read."""
-    with explained(path):
-        schema, _ = parquet_facts(path)
-        table = read_measured(path, [name for name in schema.names if name in _ASKED_FOR])
-        return {
-            name: []
-            if name not in _ASKED_FOR
-            else _vectors(table[name])
-            if name == "vector"
-            else table[name].to_pylist()
-            for name in schema.names
-        }
-
-
-def _vectors(column: Any) -> Any:
-    """Return lists of one length as an array, else as they are."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not pa.types.is_nested(column.type) or column.null_count:
-        return column.to_pylist()
-    lengths = pc.unique(pc.list_value_length(column)).to_pylist()
-    if len(lengths) != 1 or not lengths[0]:
-        return column.to_pylist()
-    blocks = [part.flatten().to_numpy(zero_copy_only=False) for part in column.chunks]
-    return np.concatenate(blocks).reshape(-1, lengths[0])
 
 
 def _whole(values: list[Any]) -> list[Any]:

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from calipers.cli.options import read_table
+from calipers.cli.options import N_VOTERS, read_table
 from calipers.cli.output import remark
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ class Labelled:
         Columns that are no features, and why.
     notes : list of str
         What was done with missing values, and how ambiguous dates were read.
+    rows : ndarray of shape (n_samples,) or None
+        Index of each sample in the file, where some of its rows have no label.
     """
 
     X: npt.NDArray[Any]
@@ -48,6 +50,11 @@ class Labelled:
     table: Columns | None = None
     left_out: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    rows: npt.NDArray[Any] | None = None
+
+    def row(self, index: int) -> int:
+        """Return the row of the file that a sample is, from 1."""
+        return 1 + (index if self.rows is None else int(self.rows[index]))
 
     def split(
         self, is_test: npt.NDArray[Any]
@@ -85,12 +92,13 @@ def read_labelled(options: argparse.Namespace) -> Labelled:
         )
     check_not_measured(chosen.y, source=options.data)
     left_out = [f"{name} ({why})" for name, why in chosen.left_out.items()]
-    X = chosen.labelled()
+    X, rows = chosen.labelled(), None
     if chosen.has_label is not None:
+        rows = chosen.has_label.nonzero()[0]
         n, first = int((~chosen.has_label).sum()), int(chosen.has_label.argmin()) + 1
         left_out.append(f"{n:,} row{'s' * (n > 1)} without a label (the first is row {first:,})")
     if not isinstance(X, Columns):
-        found = Labelled(X, chosen.y, label=chosen.label, left_out=left_out)
+        found = Labelled(X, chosen.y, label=chosen.label, left_out=left_out, rows=rows)
     else:
         encoder = _encoder(options, X, decimal=table.decimal)
         left_out += [f"{name} ({why})" for name, why in encoder.left_out_.items()]
@@ -103,6 +111,7 @@ def read_labelled(options: argparse.Namespace) -> Labelled:
             table=X,
             left_out=left_out,
             notes=[note for note in encoder.notes_ if not note.startswith("Left out")],
+            rows=rows,
         )
     if left_out and not options.json:  # JSON has them
         remark(f"Left out: {', '.join(left_out)}.")
@@ -110,18 +119,19 @@ def read_labelled(options: argparse.Namespace) -> Labelled:
 
 
 def check_not_measured(y: npt.NDArray[Any], *, source: str) -> None:
-    """Raise if labels are measured numbers, not classes: most differ, and one is not whole.
+    """Raise if labels are measured numbers: most are in too few rows to win a vote, and not whole.
 
     Whole numbers may be measured or names of classes, which only the user knows.
     """
     import numpy as np
 
-    from calipers.data.tables.numbers import as_number
+    from calipers.data.tables.numbers import as_number, decimal_sign
     from calipers.io import FileError
 
-    distinct = np.unique(y)
-    numbers = [as_number(str(value)) for value in distinct]
-    if 2 * len(distinct) <= len(y) or None in numbers:
+    distinct, sizes = np.unique(y, return_counts=True)
+    sign = decimal_sign(map(str, distinct))
+    numbers = [as_number(str(value), sign) for value in distinct]
+    if 2 * (sizes <= N_VOTERS).sum() <= len(distinct) or None in numbers:
         return
     found = f"{len(distinct):,} different numbers in {len(y):,} rows"
     if any(number != np.rint(number) for number in numbers if number is not None):

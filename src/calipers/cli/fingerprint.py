@@ -6,7 +6,7 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from calipers.cli.options import add_output, count
+from calipers.cli.options import add_output, whole_number
 from calipers.cli.output import console, write_json
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def add(commands: Commands) -> None:
         help="two splits of semeion, and dna (default: no)",
     )
     fingerprint.add_argument(
-        "--seeds", type=count, metavar="N", help="runs of each data set (default: 1 to 10)"
+        "--seeds", type=whole_number, metavar="N", help="runs of each data set (default: 1 to 10)"
     )
     add_output(fingerprint)
     fingerprint.set_defaults(run=run)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calipers.cli.options import add_output, count, load_learned
+from calipers.cli.options import add_output, load_learned, whole_number
 from calipers.cli.output import say, write_json
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def add(commands: Commands) -> None:
     )
     inspect.add_argument("metric", help="file of the metric, from 'calipers fit'")
     inspect.add_argument(
-        "--top", type=count, default=10, metavar="N", help="lines of each list (default: 10)"
+        "--top", type=whole_number, default=10, metavar="N", help="lines of each list (default: 10)"
     )
     add_output(inspect)
     inspect.set_defaults(run=run)

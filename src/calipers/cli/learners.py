@@ -7,7 +7,7 @@ import inspect
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from calipers.cli.options import at_least_two, count, seed
+from calipers.cli.options import N_VOTERS, at_least_two, seed, whole_number
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -54,11 +54,11 @@ def add_learner(command: argparse.ArgumentParser) -> None:
         help="algorithm of --learner triplet-sgd (default: all-pairs-sgd)",
     )
     command.add_argument(
-        "--components", type=count, metavar="K", help="dimensions to keep (default: all)"
+        "--components", type=whole_number, metavar="K", help="dimensions to keep (default: all)"
     )
     command.add_argument(
         "--triplets",
-        type=count,
+        type=whole_number,
         metavar="N",
         help="triplets of a round, for learners that draw triplets (default: the learner's)",
     )
@@ -78,10 +78,13 @@ def add_folds(command: argparse.ArgumentParser) -> None:
         "--folds", type=at_least_two, default=5, help="parts held out in turn (default: 5)"
     )
     command.add_argument(
-        "--neighbors", type=count, default=3, help="neighbours that vote (default: 3)"
+        "--neighbors",
+        type=whole_number,
+        default=N_VOTERS,
+        help="neighbours that vote (default: %(default)s)",
     )
     command.add_argument(
-        "--at", type=count, default=10, help="k of precision and recall at k (default: 10)"
+        "--at", type=whole_number, default=10, help="k of precision and recall at k (default: 10)"
     )
 
 

@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 STANDARD = "-"
 """The name of standard input, or output."""
+
+N_VOTERS = 3
+"""Neighbours that vote, by default."""
 
 TABLE = "table: CSV, TSV, .xlsx, JSONL, Parquet, NPY, NPZ or LIBSVM; - reads CSV from stdin"
 PICTURES = (".png", ".svg", ".pdf")
@@ -86,15 +90,15 @@ def add_data(command: argparse.ArgumentParser, *, label_needed: bool) -> None:
     )
 
 
-def read_table(options: argparse.Namespace, **asked: Any) -> Table:
+def read_table(options: argparse.Namespace, **known: Any) -> Table:
     """Read the table that the options name, and remark on what was decided about it."""
-    from calipers.data.tables import Asked, read
+    from calipers.data.tables import ReadOptions, read
 
-    given = Asked(
+    given = ReadOptions(
         encoding=options.encoding,
         header=None if options.header is None else options.header == "yes",
         decimal=options.decimal,
-        **asked,
+        **known,
     )
     with _file_of(options) as path:
         table = read(path, given, kind=options.format)
@@ -186,22 +190,13 @@ def encoding(text: str) -> str:
     return text
 
 
-def seed(text: str) -> int:
-    """Parse a random seed."""
-    if not text.isdecimal() or int(text) >= 2**32:
-        raise argparse.ArgumentTypeError(f"must be a whole number from 0 to 2^32 - 1, got {text!r}")
-    return int(text)
+def whole_number(text: str, least: int = 1, most: int | None = None) -> int:
+    """Parse a whole number."""
+    if text.isdecimal() and least <= int(text) and (most is None or int(text) <= most):
+        return int(text)
+    allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
+    raise argparse.ArgumentTypeError(f"must be a whole number {allowed}, got {text!r}")
 
 
-def count(text: str) -> int:
-    """Parse a whole number of at least 1."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, got {text!r}")
-    return int(text)
-
-
-def at_least_two(text: str) -> int:
-    """Parse a whole number of at least 2."""
-    if not text.isdecimal() or int(text) < 2:
-        raise argparse.ArgumentTypeError(f"must be a whole number of at least 2, got {text!r}")
-    return int(text)
+at_least_two = partial(whole_number, least=2)
+seed = partial(whole_number, least=0, most=2**32 - 1)

@@ -1,7 +1,7 @@
 """How commands show results: consoles, remarks, JSON and pictures.
 
 rich draws tables and bars and is the extra ``cli``; matplotlib draws pictures and is the extra
-``plot``. A command that needs one of them asks for it before it does any work.
+``plot``. A command that needs one of them imports it before any work.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from calipers.cli.options import add_output, count
+from calipers.cli.options import add_output, whole_number
 from calipers.cli.output import console, write_json
 
 if TYPE_CHECKING:
@@ -53,11 +53,11 @@ def add(commands: Commands) -> None:
         help="only these, for example: sgd as-sgd; parameters for the parameter study",
     )
     paper.add_argument(
-        "--seeds", type=count, metavar="N", help="runs of each data set (default: 1 to 10)"
+        "--seeds", type=whole_number, metavar="N", help="runs of each data set (default: 1 to 10)"
     )
     paper.add_argument(
         "--triplets",
-        type=count,
+        type=whole_number,
         default=100_000,
         metavar="N",
         help="triplets to learn from (default: %(default)s, as in the paper)",

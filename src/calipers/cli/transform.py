@@ -49,8 +49,8 @@ def add(commands: Commands) -> None:
         type=Path,
         required=True,
         metavar="FILE",
-        help="file of the images: .csv, .tsv, .npy (without labels), .npz, .parquet, or - for CSV "
-        "to standard output",
+        help="file of the images: .csv, .tsv, .xlsx, .parquet, .npy (without labels), .npz, or - "
+        "for CSV to standard output",
     )
     add_data(transform, label_needed=False)
     add_output(transform)

@@ -25,6 +25,12 @@ SCORES = {
     "ndcg": "nDCG %",
 }
 SIGNIFICANT = 0.05
+_OF_BOTH = {  # the worst first
+    "worse than": "worse than both",
+    "better than": "better than both",
+    "the same as": "the same as both",
+    "no clear difference from": "no clear difference",
+}
 
 
 @dataclass(frozen=True)
@@ -137,7 +143,7 @@ class Verdict:
         errors = [f"{self.error(name):.1f} %" for name in DISTANCES]
         return [
             f"Learned distance: {errors[0]} error, raw {errors[1]}, standardised {errors[2]}: "
-            f"{_conclusion(raw, scaled)}",
+            f"{_conclusion([raw, scaled])}",
             f"Against raw: {_told(raw)}. Against standardised: {_told(scaled)}.",
         ]
 
@@ -176,25 +182,25 @@ def _held(fold: Fold, transform: Transform, n_neighbors: int, k: int) -> Held:
     return Held(classes[vote(codes[nearest])], fold.train[nearest], scores)
 
 
-def _conclusion(raw: Compared, scaled: Compared) -> str:
+def _conclusion(compared: list[Compared]) -> str:
     """Judge by sign tests; a difference that could be chance is called so."""
-    beats = [c.other for c in (raw, scaled) if _is_clear(c) and c.n_better > c.n_worse]
-    loses = [c.other for c in (raw, scaled) if _is_clear(c) and c.n_better < c.n_worse]
-    if loses:
-        return f"worse than {' and '.join(loses)} features."
-    if len(beats) == 2:
-        return "better than both."
-    if beats == ["raw"]:
-        return "better than raw, no clear difference from standardised."
-    if beats:
-        return "better than standardised, no clear difference from raw."
-    return "no clear difference."
+    found = {each.other: _relation(each) for each in compared}
+    if len({*found.values()}) == 1:
+        return f"{_OF_BOTH[next(iter(found.values()))]}."
+    worst_first = sorted(found, key=lambda other: [*_OF_BOTH].index(found[other]))
+    return ", ".join(f"{found[other]} {other}" for other in worst_first) + "."
 
 
-def _is_clear(compared: Compared) -> bool:
-    return compared.p_value < SIGNIFICANT
+def _relation(compared: Compared) -> str:
+    if not compared.n_better and not compared.n_worse:
+        return "the same as"
+    if compared.p_value >= SIGNIFICANT:
+        return "no clear difference from"
+    return "better than" if compared.n_better > compared.n_worse else "worse than"
 
 
 def _told(compared: Compared) -> str:
+    if not compared.n_better and not compared.n_worse:
+        return "the same on every sample"
     p = "p < 0.001" if compared.p_value < 0.001 else f"p = {compared.p_value:.2g}"
     return f"better on {compared.n_better:,} samples, worse on {compared.n_worse:,} (sign test {p})"

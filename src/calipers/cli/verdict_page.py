@@ -137,10 +137,12 @@ def _changed(verdict: Verdict, data: Labelled) -> str:
         for i in (right["raw"] != right["learned"]).nonzero()[0].tolist():
             told = "now right" if right["learned"][i] else "now wrong"
             cells = (
-                ", ".join(f"{data.y[j]} (row {j + 1})" for j in distance.neighbors[i].tolist())
+                ", ".join(
+                    f"{data.y[j]} (row {data.row(j)})" for j in distance.neighbors[i].tolist()
+                )
                 for distance in (raw, learned)
             )
-            rows.append([f"row {fold.test[i] + 1}", str(fold.y_test[i]), told, *cells])
+            rows.append([f"row {data.row(fold.test[i])}", str(fold.y_test[i]), told, *cells])
     if not rows:
         return "<p>None: the raw and the learned distance misclassify the same samples.</p>"
     rows.sort(key=lambda row: (row[2] == "now wrong", int(row[0].split()[1])))

@@ -7,6 +7,7 @@ Map of this package, in reading order:
 
 - `errors`: the one exception that files raise;
 - `atomic`: files that are written completely or not at all;
+- `signatures`: what a file is by its first bytes;
 - `container`: a JSON text and named arrays in one safetensors file, under one checksum;
 - `values`: Python values as JSON, and the checks of JSON values that are read;
 - `encoder`: how the columns of a table became features, as JSON;

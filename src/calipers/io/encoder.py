@@ -3,7 +3,7 @@
 A column has a ``name``, a ``type``, a ``fill`` for missing values (or null), and the
 ``categories`` of a column of categories in the order of their features (else null). A column of
 dates that are texts has their ``format``, too, and one of numbers may have a list of texts that are
-``missing`` values.
+``missing`` values, and the ``unit`` behind each number.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def n_features_of(columns: list[dict[str, Any]]) -> int:
 
 
 def _column_problem(number: int, column: Any) -> str | None:
-    if not isinstance(column, dict) or set(column) - {"format", "missing"} != _ENTRIES:
+    if not isinstance(column, dict) or set(column) - {"format", "missing", "unit"} != _ENTRIES:
         return f"column {number} of its encoder does not have {', '.join(sorted(_ENTRIES))}"
     if not is_text(column["name"]):
         return f"column {number} of its encoder has no name"
@@ -52,6 +52,8 @@ def _column_problem(number: int, column: Any) -> str | None:
         return f"{which} is of type {str(type_)[:40]!r}, not {', '.join(TYPES[:-1])} or {TYPES[-1]}"
     if "format" in column and (type_ != "date" or not is_text(column["format"])):
         return f"{which} has a format that is none of dates"
+    if "unit" in column and (type_ != "number" or not is_text(column["unit"])):
+        return f"{which} has a unit that is none of numbers"
     missing = column.get("missing", [])
     if not isinstance(missing, list) or not all(map(is_text, missing)):
         return f"{which} has missing values that are no texts"

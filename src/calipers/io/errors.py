@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+_BLANKS = dict.fromkeys(map(ord, "\u00a0\u2007\u2009\u202f"), " ")
+
 
 class SentenceError(ValueError):
     """An error whose message may quote text from a file or a server; it is escaped."""
@@ -18,14 +20,14 @@ def escaped(text: object) -> str:
     r"""Return text on one line that does nothing to a terminal: controls as ``\x1b``.
 
     These are all characters that are not printed: escapes, ends of lines, marks that turn the
-    direction of writing, halves of characters.
+    direction of writing, halves of characters. Blanks of another width are blanks.
 
     Examples
     --------
-    >>> print(escaped("a\x1b[31m\n\u202eb"))
-    a\x1b[31m\n\u202eb
+    >>> print(escaped("a\x1b[31m\n\u202eb"), escaped("1\u202f000\xa0€"))
+    a\x1b[31m\n\u202eb 1 000 €
     """
-    shown = str(text)
+    shown = str(text).translate(_BLANKS)
     if shown.isprintable():
         return shown
     return "".join(

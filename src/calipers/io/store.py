@@ -14,7 +14,7 @@ from typing import IO
 
 import numpy as np
 
-from calipers.io import container, header
+from calipers.io import container, header, signatures
 from calipers.io.atomic import atomic_write
 from calipers.io.container import Arrays, DamagedError, ForeignError
 from calipers.io.contents import Contents
@@ -23,18 +23,6 @@ from calipers.io.errors import FileError, reason
 
 _METRIC_KEY = "calipers"  # of our header among the file's metadata
 _COMPONENT_DTYPES = (np.float64, np.float32)
-_FOREIGN = (
-    (b"\x89PNG", "a PNG picture"),
-    (b"PK\x03\x04", "a zip archive"),
-    (b"\x1f\x8b", "a gzip file"),
-    (b"\x93NUMPY", "a NumPy array"),
-    (b"\x80\x02", "a pickle"),
-    (b"\x80\x03", "a pickle"),
-    (b"\x80\x04", "a pickle"),
-    (b"\x80\x05", "a pickle"),
-    (b"%PDF", "a PDF document"),
-    (b"PAR1", "a Parquet table"),
-)
 
 
 def write(contents: Contents, path: str | os.PathLike[str]) -> None:
@@ -110,11 +98,11 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             f"Cannot read {name!r} ({reason(problem)}): check its name and its permissions."
         ) from problem
     with stream:
-        start = stream.read(9)
+        start = stream.read(signatures.N_BYTES)
         if not start:
             raise DamagedError("it is empty")
-        kind = next((kind for beginning, kind in _FOREIGN if start.startswith(beginning)), None)
-        if kind is not None and start[8:] != b"{":  # a header's length may begin as a pickle does
+        kind = signatures.content_of(start)
+        if kind not in (None, signatures.SAFETENSORS):
             raise ForeignError(kind)
         stream.seek(0)
         yield stream

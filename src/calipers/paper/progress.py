@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress, Task, TaskID
 
 
 class FitAdvance:
@@ -48,15 +49,35 @@ class FitAdvance:
         self.report(part)
 
 
-def time_left(elapsed: float, done: float, total: float) -> str:
-    """Return the time that the rest takes at the same pace as what is done.
+def time_left(seen: Sequence[tuple[float, float]], elapsed: float, total: float) -> str:
+    """Return the time that the rest takes at the mean of two paces: so far, and of the second half.
 
-    >>> time_left(30.0, 0.25, 1.0), time_left(2.0, 0.0, 1.0)
+    Parts of a fit need not be alike: the first ones may be fast, or have to prepare the others. The
+    second half of the time follows that, and the time so far keeps the estimate from jumping; their
+    mean is the geometric one.
+
+    Parameters
+    ----------
+    seen : sequence of tuple
+        Seconds, and what was done by then, which increases.
+    elapsed : float
+        Seconds by now.
+    total : float
+        What is to be done.
+
+    >>> time_left([(0.0, 0.0), (30.0, 0.25)], 30.0, 1.0), time_left([(0.0, 0.0)], 2.0, 1.0)
     ('about 1:30 left', '')
+    >>> seen = [(0.0, 0.0), (1.0, 0.5), (5.0, 0.6)]
+    >>> time_left(seen, 5.0, 1.0), time_left(seen, 7.0, 1.0)
+    ('about 0:07 left', 'about 0:11 left')
     """
-    if done <= 0.0:
+    done = seen[-1][1]
+    if elapsed <= 0.0 or not seen[0][1] < done < total:
         return ""
-    minutes, seconds = divmod(round(elapsed * max(total - done, 0.0) / done), 60)
+    since, before = max(point for point in seen[:-1] if point[0] <= elapsed / 2)
+    pace = sqrt(done / elapsed * (done - before) / (elapsed - since))
+    rest = (total - done) / pace
+    minutes, seconds = divmod(max(1, round(rest)), 60)
     return f"about {minutes}:{seconds:02d} left"
 
 
@@ -67,6 +88,7 @@ class Meter:
         self._progress = progress
         self._task = task
         self._done = 0.0
+        self._seen = [(0.0, 0.0)]
         self._files: dict[str, TaskID] = {}
 
     @contextmanager
@@ -84,20 +106,26 @@ class Meter:
     def download(self, file: str, done: int, total: int | None) -> None:
         """Show a file that is being fetched on a bar of its own, for `datasets.require`."""
         if file not in self._files:
-            self._files[file] = self._progress.add_task(f"downloading {file}", total=total, left="")
+            self._files[file] = self._progress.add_task(f"downloading {file}", total=total)
         self._progress.update(self._files[file], completed=done, total=total)
         if done == total:
             self._progress.remove_task(self._files.pop(file))
 
     def _advance(self, part: float) -> None:
-        """Move the bar; the time left is that of the same pace as so far."""
+        """Move the bar."""
         self._progress.advance(self._task, part)
         (task,) = (task for task in self._progress.tasks if task.id == self._task)
-        left = time_left(task.elapsed or 0.0, task.completed, task.total or 0.0)
-        self._progress.update(self._task, left=left)
+        if task.completed > self._seen[-1][1]:
+            self._seen.append((task.elapsed or 0.0, task.completed))
+
+    def left(self, task: Task) -> str:
+        """Return the time that is left of the steps; that of files is not told."""
+        if task.id != self._task:
+            return ""
+        return time_left(self._seen, task.elapsed or 0.0, task.total or 0.0)
 
     def _show(self, text: str) -> None:
-        self._progress.update(self._task, description=text)
+        self._progress.update(self._task, description=text, visible=True)
 
 
 @contextmanager
@@ -106,18 +134,23 @@ def meter(total: float, *, console: Console, show: bool = True) -> Iterator[Mete
 
     Nothing is shown unless the console is a terminal.
     """
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.text import Text
+
+    class TimeLeft(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(bar.left(task))
 
     columns = (
         TextColumn("{task.description:<28}"),
         BarColumn(),
         TextColumn("{task.percentage:>3.0f} %"),
         TimeElapsedColumn(),
-        TextColumn("{task.fields[left]}"),
+        TimeLeft(),
     )
     visible = show and console.is_terminal
     progress = Progress(*columns, console=console, transient=True, disable=not visible)
-    bar = Meter(progress, progress.add_task("", total=total, left=""))
+    bar = Meter(progress, progress.add_task("", total=total, visible=False))
     if not visible:  # until rich 14.3 what is disabled ends with an empty line
         yield bar
         return

@@ -19,7 +19,7 @@ FOLDER_VARIABLE = "CALIPERS_DATA"
 
 
 class DatasetError(SentenceError):
-    """The catalogue cannot serve what was asked; the message says what to do."""
+    """The catalogue cannot serve what was requested; the message says what to do."""
 
 
 class Source(Protocol):
@@ -53,10 +53,10 @@ def sources_for(data_dir: str | os.PathLike[str] | None) -> list[Source]:
     Traceback (most recent call last):
     calipers.data.datasets.sources.DatasetError: The data folder 'my-data' does not exist.
     """
-    asked = data_dir if data_dir is not None else os.environ.get(FOLDER_VARIABLE)
-    if not asked:
+    given = data_dir if data_dir is not None else os.environ.get(FOLDER_VARIABLE)
+    if not given:
         return []
-    folder = Path(asked).expanduser()
+    folder = Path(given).expanduser()
     if not folder.is_dir():
         raise DatasetError(f"The data folder {str(folder)!r} does not exist.")
     return [Folder(folder)]

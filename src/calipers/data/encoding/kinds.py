@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import date, datetime, time
-from decimal import Decimal
-from numbers import Real
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from calipers.arrays import missing_labels
 from calipers.data.encoding.texts import BOOLEANS, date_formats
-from calipers.data.tables.numbers import MISSING, as_number
+from calipers.data.tables.numbers import as_number, is_code, number_and_unit
 
 FEWEST_NUMBERED = 10
 """Rows from which on consecutive whole numbers are taken for row numbers."""
 
-_ID_NAME = re.compile(r"(?:^|[\W_])(?i:id|uuid|guid|index)$|[a-z](?:Id|ID)$|^(?i:unnamed: 0)$")
-_UNIT = re.compile(r"\s?[^\d\s]{1,3}$")
+_ID_NAME = re.compile(
+    r"(?:^|[\W_])(?i:id|uuid|guid|index|key|nr|no|number)\.?$|(?i:nummer)$|[a-z](?:Id|ID|Nr|No)$"
+    r"|^(?i:unnamed: 0)$"
+)
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,10 @@ class Kind:
         Whether the dates have another format, too: day and month may be the other way round.
     missing : tuple of str
         Texts among numbers, which count as missing values.
+    unit : str
+        What stands behind each number.
+    n_single : int
+        Texts in one row only, which are no category.
     """
 
     type: str = ""
@@ -46,93 +51,76 @@ class Kind:
     reason: str = ""
     is_ambiguous: bool = False
     missing: tuple[str, ...] = ()
+    unit: str = ""
+    n_single: int = 0
 
-
-def plain(values: Any) -> npt.NDArray[Any]:
-    """Return a column as float64 (NaN is missing), or as objects (None is missing).
-
-    Objects are texts, booleans, datetimes, and numbers among these.
-
-    >>> plain(["a", " ", None, "NA"])
-    array(['a', None, None, None], dtype=object)
-    >>> plain([1, None, 2.5])
-    array([1. , nan, 2.5])
-    """
-    array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
-    if array.dtype.kind in "iuf":
-        return array.astype(np.float64)
-    if array.dtype.kind == "M":
-        array = array.astype("datetime64[us]")
-    objects = array.astype(object)
-    missing = missing_labels(objects)
-    cells = [None if gone else _cell(v) for v, gone in zip(objects.tolist(), missing, strict=True)]
-    given = [cell for cell in cells if cell is not None]
-    if given and all(isinstance(cell, float) for cell in given):
-        return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
-    column = np.empty(len(cells), dtype=object)
-    column[:] = cells
-    return column
-
-
-def _cell(value: Any) -> float | str | bool | datetime | None:
-    if isinstance(value, str):
-        stripped = value.strip()
-        return None if stripped.lower() in MISSING else stripped
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    if isinstance(value, Real | Decimal):
-        return float(value)
-    if isinstance(value, datetime):
-        return value
-    return datetime.combine(value, time()) if isinstance(value, date) else str(value)
+    def remarks(self) -> Iterator[tuple[str, str]]:
+        """Yield what was decided about a column that is used, and how it shows there."""
+        if self.missing:
+            yield "Texts among numbers count as missing", ", ".join(map(repr, self.missing[:3]))
+        if self.unit:
+            yield "Read as numbers with a unit", self.unit
+        if self.n_single:
+            yield "Texts in one row only are no category", f"{self.n_single:,}"
+        if self.is_ambiguous:
+            yield "Read as month/day/year; if the day comes first, write year-month-day", ""
 
 
 def kind_of(name: str, column: npt.NDArray[Any], *, decimal: str, drop_ids: bool) -> Kind:
     """Say what a column of `plain` holds, and why it is left out if it is.
 
-    Texts are categories unless more than half of them are different. Where nine of ten different
-    texts are numbers, the others are missing values.
+    Where nine of ten different texts are numbers, all with the same unit or all without one, the
+    others are missing values. Other texts are categories unless more than half of them are
+    different.
 
+    >>> from calipers.data.tables.columns import plain
     >>> kind_of("n", plain([float(i) for i in range(20)]), decimal=".", drop_ids=True).reason
     'row numbers'
-    >>> kind_of("size", plain(["S", "L", "S", "S"]), decimal=".", drop_ids=True)
-    Kind(type='category', format=None, reason='', is_ambiguous=False, missing=())
+    >>> kind_of("size", plain(["S", "L", "S", "S"]), decimal=".", drop_ids=True).type
+    'category'
     >>> kind_of("size", plain([*map(str, range(9)), "k. A."]), decimal=".", drop_ids=False).missing
     ('k. A.',)
+    >>> kind_of("size", plain(["5 kg", "12 kg", "5 kg"]), decimal=".", drop_ids=False).unit
+    'kg'
     """
     if column.dtype == np.float64:
         return _number_kind(name, column, drop_ids=drop_ids)
-    cells = [cell for cell in column.tolist() if cell is not None]
-    if not cells:
+    rows = Counter(cell for cell in column.tolist() if cell is not None)
+    if not rows:
         return Kind(reason="empty")
-    distinct = list(dict.fromkeys(cells))
-    types = {type(cell) for cell in distinct}
+    types = {type(cell) for cell in rows}
     if types == {bool}:
         return Kind("boolean")
     if all(issubclass(each, datetime) for each in types):
         return Kind("date")
-    texts = [text_of(cell) for cell in distinct]
-    numbers = {cell: number_of(cell, decimal) for cell in distinct}
-    others = tuple(text_of(cell) for cell, number in numbers.items() if number is None)
-    if 10 * len(others) <= len(distinct):
-        codes = (np.nan if cell is None else numbers[cell] for cell in column.tolist())
-        kind = _number_kind(name, np.array([*codes], dtype=np.float64), drop_ids=drop_ids)
-        return replace(kind, missing=others)
-    if len(texts) > 1 and {text.lower() for text in texts} <= BOOLEANS.keys():
+    texts = [text_of(cell) for cell in rows]
+    if {BOOLEANS.get(text.lower()) for text in texts} == {0.0, 1.0}:
         return Kind("boolean")
     styles = date_formats(texts)
     if styles:
         return Kind("date", styles[0], is_ambiguous=len(styles) > 1)
-    if len(texts) == 1 and len(cells) == len(column):
+    units = Counter(number_and_unit(text)[1] for text in texts)
+    for unit in ("", units.most_common(1)[0][0]):
+        numbers = {cell: number_of(cell, decimal, unit) for cell in rows}
+        others = tuple(text_of(cell) for cell, number in numbers.items() if number is None)
+        if 10 * len(others) <= len(texts) and not any(map(is_code, texts)):
+            codes = (np.nan if cell is None else numbers[cell] for cell in column.tolist())
+            kind = _number_kind(name, np.array([*codes], dtype=np.float64), drop_ids=drop_ids)
+            return replace(kind, missing=others, unit=unit)
+    if len(texts) == 1 and rows.total() == len(column):
         return Kind(reason="the same text in each row")
-    if len(texts) > max(2, len(cells) / 2):
-        return Kind(reason=_why_text([str(cell) for cell in cells], decimal))
-    return Kind("category")
+    if len(texts) > max(2, rows.total() / 2):
+        return Kind(reason=_why_text(texts, rows.total(), decimal))
+    n_single = sum(n == 1 for n in rows.values())
+    return Kind("category", n_single=n_single if n_single < len(texts) else 0)
 
 
-def number_of(cell: Any, decimal: str) -> float | None:
-    """Return a cell of `plain` as a number, or None."""
-    return cell if isinstance(cell, float) else as_number(str(cell), decimal)
+def number_of(cell: Any, decimal: str, unit: str = "") -> float | None:
+    """Return a cell of `plain` as a number, or None; a text must have that unit behind it."""
+    if not unit:
+        return cell if isinstance(cell, float) else as_number(str(cell), decimal)
+    number, found = number_and_unit(str(cell))
+    return as_number(number, decimal) if found == unit else None
 
 
 def text_of(cell: Any) -> str:
@@ -140,22 +128,34 @@ def text_of(cell: Any) -> str:
     return f"{cell:.15g}" if isinstance(cell, float) else str(cell)
 
 
-def _why_text(cells: list[str], decimal: str) -> str:
-    """Say why a column of texts is left out; most of its cells may be meant as numbers.
+def _why_text(texts: list[str], n_rows: int, decimal: str) -> str:
+    """Say why a column of different texts is left out; most of them may be meant as numbers.
 
-    >>> _why_text(["1,5", "2,5", "3,5", "k.A."], ",")
-    "3 of 4 cells are numbers, 'k.A.' is not: write it as a number, or leave it empty"
+    >>> _why_text(["1,5", "2,5", "3,5", "k.A."], 9, ",")
+    "'k.A.' stands among numbers: write it as a number, or leave it empty"
+    >>> _why_text(["1 m", "2 m", "3 ft", "4 ft"], 9, ".")
+    "numbers with different units, such as 'm' and 'ft'"
+    >>> _why_text(["1.5", "2.75"], 9, ",")
+    "numbers such as '1.5', where the decimal sign is ','"
     """
-    others = [cell for cell in cells if as_number(cell, decimal) is None]
-    bare = [_UNIT.sub("", cell) for cell in others]
-    with_unit = [cell for cell in bare if any(as_number(cell, sign) is not None for sign in ".,")]
-    n_numbers = len(cells) - len(others)
-    if n_numbers + len(with_unit) > len(cells) / 2:
-        return (
-            f"{n_numbers} of {len(cells)} cells are numbers, {others[0][:40]!r} is not: write it "
-            "as a number, or leave it empty"
-        )
-    return f"text with {len(set(cells))} different values in {len(cells)} rows"
+    if texts[0].startswith("[") and "..." in texts[0]:
+        return "vectors that were shortened to '...': save them as NPY, Parquet or JSON lines"
+    if any(map(is_code, texts)):
+        return f"codes such as {next(filter(is_code, texts))[:40]!r}"
+    split = [number_and_unit(text) for text in texts]
+    is_number = [as_number(number, decimal) is not None for number, _ in split]
+    units = {unit for (_, unit), known in zip(split, is_number, strict=True) if known}
+    if 2 * sum(is_number) > len(texts) >= 2 * len(units):
+        if len(units) > 1:
+            some = [repr(unit) if unit else "none" for unit in sorted(units, reverse=True)]
+            return f"numbers with different units, such as {' and '.join(some[:2])}"
+        odd = texts[is_number.index(False)]
+        return f"{odd[:40]!r} stands among numbers: write it as a number, or leave it empty"
+    other = {".": ",", ",": "."}[decimal]
+    in_other = [as_number(number, other) is not None for number, _ in split]
+    if 2 * sum(in_other) > len(texts) > 2 * sum(is_number):
+        return f"numbers such as {texts[0][:40]!r}, where the decimal sign is {decimal!r}"
+    return f"text with {len(texts)} different values in {n_rows} rows"
 
 
 def _number_kind(name: str, numbers: npt.NDArray[Any], *, drop_ids: bool) -> Kind:

@@ -17,17 +17,19 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from calipers.arrays import FloatArray, refuse_masked
-from calipers.data.encoding.kinds import Kind, kind_of, number_of, plain, text_of
+from calipers.data.encoding.kinds import Kind, kind_of, number_of, text_of
 from calipers.data.encoding.texts import BOOLEANS, days, days_in_any_form, days_of
-from calipers.data.tables.columns import Columns
+from calipers.data.tables.columns import Columns, plain
 from calipers.data.tables.numbers import decimal_sign
 
 _UNKNOWN = -1.0  # code of a category that is missing or was not seen
 _ISO = "%Y-%m-%d"
+_BY_MEAN = "Filled missing values with the mean of the column"
 _FILLED = {
-    ("number", "date"): "Filled missing values with the mean of the column",
-    ("boolean",): "Filled missing values with the more frequent value",
-    ("category",): "Missing values are no category, 0 in each feature of the column",
+    "number": _BY_MEAN,
+    "date": _BY_MEAN,
+    "boolean": "Filled missing values with the more frequent value",
+    "category": "Missing values are no category, 0 in each feature of the column",
 }
 
 
@@ -35,14 +37,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn the columns of a table into features without a look at the labels.
 
     - A column of numbers is a feature; texts such as ``"6,891"``, ``"1.9 %"`` and ``"$ 5"`` are
-      numbers. The mean fills missing values (:class:`sklearn.impute.SimpleImputer`), and what
-      stands for them: a text in a column where nine of ten different texts are numbers.
+      numbers, and so is ``"12 kg"`` where all have the same unit. The mean fills missing values
+      (:class:`sklearn.impute.SimpleImputer`), and what stands for them: a text in a column where
+      nine of ten different texts are numbers. Digits that begin with 0 are codes, not numbers.
     - A column of texts is one feature of 0 and 1 per category
-      (:class:`sklearn.preprocessing.OneHotEncoder`); a category that is missing or was not seen is
-      0 in all of them.
+      (:class:`sklearn.preprocessing.OneHotEncoder`); what is missing, in one row only or was not
+      seen is 0 in all of them.
     - A column of booleans, or of "yes" and "no", is a feature of 0 and 1; the more frequent value
       fills missing ones.
-    - A column of dates is a feature in days since 1970; ``3/4/2024`` is March 4 unless another date
+    - A column of dates or times is a feature in days; ``3/4/2024`` is March 4 unless another date
       of the column says that the day comes first.
     - A column without values, of row numbers or IDs, or of texts of which more than half differ is
       left out; ``left_out_`` says why.
@@ -60,8 +63,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     columns_ : list of dict
         How each column that is used becomes features: ``name``, ``type``, ``fill``, ``categories``
-        and, for dates in texts, ``format``; ``missing`` lists texts that stand for no number. A
-        metric's file keeps this list.
+        and, for dates in texts, ``format``; ``missing`` lists texts that stand for no number, and
+        ``unit`` is what stands behind each number. A metric's file keeps this list.
     left_out_ : dict of str to str
         Names of columns that are left out, and why.
     notes_ : list of str
@@ -81,9 +84,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> table = pd.DataFrame({"size": ["S", "L", "S", None], "price": ["1,200", "900", None, "3"]})
     >>> encoder = TableEncoder().fit(table)
     >>> encoder.transform(table).tolist()
-    [[0.0, 1.0, 1200.0], [1.0, 0.0, 900.0], [0.0, 1.0, 701.0], [0.0, 0.0, 3.0]]
+    [[1.0, 1200.0], [0.0, 900.0], [1.0, 701.0], [0.0, 3.0]]
     >>> encoder.get_feature_names_out()
-    array(['size=L', 'size=S', 'price'], dtype=object)
+    array(['size=S', 'price'], dtype=object)
+    >>> encoder.notes_[-1]
+    'Texts in one row only are no category: size (1).'
     """
 
     def __init__(
@@ -139,29 +144,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for name, kind in kinds.items():
             entry, missing[name] = self._entry(name, kind, table[name])
             self.columns_.append(entry)
-        self.notes_ = []
-        if self.left_out_:
-            told = ", ".join(f"{name} ({why})" for name, why in self.left_out_.items())
-            self.notes_.append(f"Left out: {told}.")
-        for types, what in _FILLED.items():
-            filled = [
-                f"{name} ({n:,})" for name, n in missing.items() if n and kinds[name].type in types
-            ]
-            if filled:
-                self.notes_.append(f"{what}: {', '.join(filled)}.")
-        odd = [
-            f"{name} ({', '.join(map(repr, k.missing[:3]))})"
-            for name, k in kinds.items()
-            if k.missing
-        ]
-        if odd:
-            self.notes_.append(f"Texts among numbers count as missing: {', '.join(odd)}.")
-        ambiguous = [name for name, kind in kinds.items() if kind.is_ambiguous]
-        if ambiguous:
-            self.notes_.append(
-                f"Read as month/day/year: {', '.join(ambiguous)}. If the day comes first, write "
-                "the dates as year-month-day."
-            )
+        told: dict[str, list[str]] = {}
+        for name, why in self.left_out_.items():
+            told.setdefault("Left out", []).append(f"{name} ({why})")
+        for name, n in missing.items():
+            if n:
+                told.setdefault(_FILLED[kinds[name].type], []).append(f"{name} ({n:,})")
+        for name, kind in kinds.items():
+            for sentence, how in kind.remarks():
+                told.setdefault(sentence, []).append(f"{name} ({how})" if how else name)
+        self.notes_ = [f"{sentence}: {', '.join(names)}." for sentence, names in told.items()]
         self.transformer_ = _rebuilt(self.columns_)
         return self
 
@@ -174,7 +166,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
         kinds = {
             entry["name"]: Kind(
-                entry["type"], entry.get("format"), missing=tuple(entry.get("missing", ()))
+                entry["type"],
+                entry.get("format"),
+                missing=tuple(entry.get("missing", ())),
+                unit=entry.get("unit", ""),
             )
             for entry in self.columns_
         }
@@ -262,9 +257,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             entry["format"] = kind.format
         if kind.missing:
             entry["missing"] = list(kind.missing)
+        if kind.unit:
+            entry["unit"] = kind.unit
         if kind.type == "category":
             texts, counts = np.unique(_texts(column), return_counts=True)
-            frequent = np.argsort(-counts, kind="stable")[: self.max_categories]
+            n_repeated = int((counts > 1).sum()) or len(counts)
+            frequent = np.argsort(-counts, kind="stable")[: min(n_repeated, self.max_categories)]
             entry["categories"] = texts[np.sort(frequent)].tolist()
             return entry, _as_texts(column).count("")
         codes = _codes(entry, column, self.decimal_)
@@ -306,11 +304,13 @@ def _codes(entry: Mapping[str, Any], column: npt.NDArray[Any], decimal: str) -> 
         wrong = [i for i, cell in enumerate(column) if cell is not None and distinct[cell] is None]
         if wrong:
             needed = entry["type"]
+            if "unit" in entry:
+                needed += f" in {entry['unit']!r}"
             if needed == "date":
                 needed += f" such as {datetime(2024, 12, 31).strftime(entry.get('format') or _ISO)}"
             raise ValueError(
                 f"The column {entry['name']!r} has {str(column[wrong[0]])[:40]!r} in row "
-                f"{wrong[0] + 1}, where a {needed} is needed: correct it, or leave the column out."
+                f"{wrong[0] + 1}, where a {needed} is needed: correct it, or leave the cell empty."
             )
     if np.isinf(numbers).any():
         row = int(np.isinf(numbers).argmax()) + 1
@@ -331,7 +331,7 @@ def _code(cell: Any, entry: Mapping[str, Any], decimal: str) -> float | None:
         return days_in_any_form(str(cell), entry.get("format") or _ISO)
     if entry["type"] == "boolean":
         return BOOLEANS.get(str(cell).lower())
-    return number_of(cell, decimal)
+    return number_of(cell, decimal, entry.get("unit", ""))
 
 
 def _texts(column: npt.NDArray[Any]) -> list[str]:

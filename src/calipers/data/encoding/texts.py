@@ -1,10 +1,12 @@
-"""Booleans and dates as people write them."""
+"""Booleans, dates and times as people write them."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 
-BOOLEANS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
+_TRUE = "true yes y t ja j wahr oui vrai sí si sì verdadero vero sim verdadeiro tak prawda"
+_FALSE = "false no n f nein nej nee falsch non faux falso não nao nie fałsz"
+BOOLEANS = dict.fromkeys(_TRUE.split(), 1.0) | dict.fromkeys(_FALSE.split(), 0.0)
 """Words for true and false, in any case."""
 
 _DAYS = (
@@ -26,13 +28,17 @@ _DAYS = (
     "%B %d, %Y",
 )
 _HOURS = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p")
+_MONTHS = ("%Y-%m", "%m/%Y", "%b %Y", "%B %Y")
+_CLOCKS = ("%H:%M", "%H:%M:%S")
 _ISO_TIMES = ("T%H:%M:%S", "T%H:%M:%S.%f", "T%H:%M:%S%z", "T%H:%M:%S.%f%z")
 
 DATE_FORMATS = (
     *(day + time for day in _DAYS for time in _HOURS),
     *(_DAYS[0] + time for time in _ISO_TIMES),
+    *_MONTHS,
+    *_CLOCKS,
 )
-"""Formats of dates, in the order in which they are tried."""
+"""Formats of dates, months and times, in the order in which they are tried."""
 
 _DAY = 86_400.0
 

@@ -3,9 +3,9 @@
 Map of this package, in reading order:
 
 - `numbers`: numbers and labels in a text;
-- `columns`: named columns;
+- `columns`: a column as numbers or objects, and named columns;
 - `names`: columns by name or position;
-- `asked`: what is said about a file before it is read;
+- `options`: what is said about a file before it is read;
 - `table`: columns as they were read, and how rows and labels are chosen among them;
 - `packed`: the plain content of a packed file;
 - `header`: where a table begins, and whether its first row names the columns;
@@ -19,9 +19,9 @@ Map of this package, in reading order:
 - `written`: mapped rows as CSV, TSV, NPY, NPZ or Parquet.
 """
 
-from calipers.data.tables.asked import Asked
+from calipers.data.tables.options import ReadOptions
 from calipers.data.tables.read import FORMATS, read
 from calipers.data.tables.table import Column, Table
 from calipers.data.tables.written import check_output, write
 
-__all__ = ["FORMATS", "Asked", "Column", "Table", "check_output", "read", "write"]
+__all__ = ["FORMATS", "Column", "ReadOptions", "Table", "check_output", "read", "write"]

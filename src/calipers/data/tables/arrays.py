@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from calipers.data.tables.asked import Asked
+from calipers.data.tables.options import ReadOptions
 from calipers.data.tables.packed import check_growth
 from calipers.data.tables.table import Table
 from calipers.data.tables.text import read_text
@@ -35,7 +35,7 @@ def _labels_in(label: str, n_rows: int) -> npt.NDArray[Any] | None:
         return load_npy(file)
     if file.suffix.lower() not in (".csv", ".tsv", ".txt") or not file.is_file():
         return None
-    columns = read_text(file, Asked(header=False, all_labels=True)).columns
+    columns = read_text(file, ReadOptions(header=False, all_labels=True)).columns
     cells = [column.values for column in columns]
     repeated = [values for values in cells if len({*values.tolist()}) < len(values)]
     if len(repeated) != 1:
@@ -51,8 +51,6 @@ def read_npz(path: Path, *, label: str | None = None) -> Table:
     try:
         with path.open("rb") as stream:
             archive = np.load(stream, allow_pickle=False)
-            if isinstance(archive, np.ndarray):
-                raise FileError(f"{path} holds one array, it is an NPY file: rename it to .npy.")
             check_growth(path, sum(part.file_size for part in archive.zip.infolist()))
             arrays = {name: archive[name] for name in archive.files}
     except FileError:

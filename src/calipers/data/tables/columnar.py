@@ -15,7 +15,7 @@ import numpy as np
 
 from calipers import memmap
 from calipers.data.tables import decoding
-from calipers.data.tables.asked import Asked, Role
+from calipers.data.tables.options import ReadOptions, Role
 from calipers.data.tables.packed import check_growth, largest_size
 from calipers.data.tables.table import Column, Table
 from calipers.io import FileError
@@ -45,11 +45,12 @@ def parquet() -> Any:
     return parquet
 
 
-def read_parquet(path: Path, asked: Asked) -> Table:
+def read_parquet(path: Path, options: ReadOptions) -> Table:
     """Read the columns of a Parquet file; of nested values only vectors of numbers are read."""
     with explained(path):
         schema, n_rows = parquet_facts(path)
-        read = [kind.name for kind in schema if is_vector(kind.type) or not is_nested(kind.type)]
+        flat = [kind.name for kind in schema if is_vector(kind.type) or not is_nested(kind.type)]
+        read = [name for name in flat if not options.leaves_out(name)]
         table = read_measured(path, read)
         if not n_rows or not schema.names:
             raise FileError(f"{path} has no rows: give a table with rows.")
@@ -57,7 +58,7 @@ def read_parquet(path: Path, asked: Asked) -> Table:
             as_column(kind.name, table[kind.name], role)
             if kind.name in read
             else Column(kind.name, np.empty(0), f"type {kind.type}")
-            for kind, role in zip(schema, asked.roles(schema.names), strict=True)
+            for kind, role in zip(schema, options.roles(schema.names), strict=True)
         ]
     return Table(str(path), columns)
 
@@ -118,7 +119,7 @@ def batches(path: Path, names: list[str]) -> Iterator[Any]:
     if not names:
         return
     most_bytes = largest_size(path)
-    asked = {
+    request = {
         "path": os.fspath(path),
         "names": names,
         "rows": max(1, min(_MOST_ROWS, memmap.BLOCK_ELEMENTS // len(names))),
@@ -127,8 +128,8 @@ def batches(path: Path, names: list[str]) -> Iterator[Any]:
     }
     with _started(path) as process:
         try:
-            with process.stdin as question:
-                question.write(json.dumps(asked).encode())
+            with process.stdin as stdin:
+                stdin.write(json.dumps(request).encode())
             yield from pa.ipc.open_stream(process.stdout)
         except (pa.ArrowException, OSError):  # it broke off; the exit code says why
             process.stdout.close()
@@ -141,8 +142,8 @@ def batches(path: Path, names: list[str]) -> Iterator[Any]:
     if process.returncode:
         raise FileError(
             f"{path} has {path.stat().st_size:,} bytes, but takes more than {most_bytes:,} bytes "
-            f"of memory or {asked['most_seconds']} s to read: if that is meant, write it again in "
-            "smaller pages, or as CSV."
+            f"of memory or {request['most_seconds']} s to read: if that is meant, write it again "
+            "in smaller pages, or as CSV."
         )
 
 
@@ -183,9 +184,10 @@ def as_column(name: str, values: Any, role: Role = "feature") -> Column:
     codes = chunked.unify_dictionaries().combine_chunks()
     if isinstance(codes, pa.ChunkedArray):  # older versions
         codes = codes.combine_chunks()
-    texts = [str(value) for value in codes.dictionary.to_pylist()]
+    values = codes.dictionary.to_pylist()
     places = codes.indices.to_numpy(zero_copy_only=False)
-    known = np.array([*texts, None], dtype=object)  # the last one is for what is missing
+    known = np.empty(len(values) + 1, dtype=object)  # the last one is for what is missing
+    known[:-1] = values if role != "feature" else [str(value) for value in values]
     cells = known[np.where(np.isnan(places), -1, places).astype(np.intp)]
     return Column(name, cells, f"type {_plain(kind)}")
 

@@ -2,8 +2,8 @@
 
 What a page of Parquet unfolds to is known only when it is decoded: sizes in the file may lie, and
 a text may be a copy of the one before it. `columnar.batches` therefore runs this file as a process
-of its own, asks by a line of JSON, and reads batches from the output as Arrow's stream. Nothing of
-the package is imported here, so that it starts fast.
+of its own, writes a request into its input, a line of JSON, and reads batches from its output as
+Arrow's stream. Nothing of the package is imported here, so that it starts fast.
 """
 
 from __future__ import annotations
@@ -55,16 +55,16 @@ def _compact(column: Any) -> Any:
 
 
 def main() -> int:
-    """Write the batches that the line of JSON in the input asks for."""
+    """Write the batches that the line of JSON in the input names."""
     import pyarrow as pa
     from pyarrow import parquet
 
-    asked = json.load(sys.stdin)
-    limit_process(asked["most_bytes"], asked["most_seconds"])
+    request = json.load(sys.stdin)
+    limit_process(request["most_bytes"], request["most_seconds"])
     writer = None
     try:
-        file = parquet.ParquetFile(asked["path"])
-        for read in file.iter_batches(asked["rows"], columns=asked["names"], use_threads=False):
+        file = parquet.ParquetFile(request["path"])
+        for read in file.iter_batches(request["rows"], columns=request["names"], use_threads=False):
             columns = [_compact(column) for column in read.columns]
             batch = pa.RecordBatch.from_arrays(columns, read.schema.names)
             writer = writer or pa.ipc.new_stream(sys.stdout.buffer, batch.schema)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from calipers.data.tables.asked import Asked
 from calipers.data.tables.numbers import MISSING, as_number
+from calipers.data.tables.options import ReadOptions
 
 ROWS_COMPARED = 100
 """Rows below the first one that it is compared with."""
@@ -30,19 +30,24 @@ class Beginning(NamedTuple):
     remark: str
 
 
-def beginning(source: object, rows: Sequence[Sequence[str]], asked: Asked) -> Beginning:
-    """Find out how a table begins by its first rows."""
-    named_by_metric = (i for i, row in enumerate(rows) if asked.has_names_in(row))
-    n_titles = next(named_by_metric, _n_titles(rows)) if asked.header is not False else 0
+def beginning(source: object, rows: Sequence[Sequence[str]], options: ReadOptions) -> Beginning:
+    """Find out how a table begins by its first rows.
+
+    It begins with the row that has the metric's names or the label's, else below the titles.
+    """
+    known = next((i for i in range(len(rows)) if _has_known_names(rows, i, options)), None)
+    n_titles = _n_titles(rows) if known is None else known
+    if options.header is False:
+        n_titles = 0
     head, below = rows[n_titles], rows[n_titles + 1 :]
     remarks = []
     if n_titles:
         what = "row is" if n_titles == 1 else f"{n_titles} rows are"
         remarks.append(f"The first {what} read as a title above the table in {source}.")
-    if asked.header is not None:
-        named = asked.header
+    if options.header is not None:
+        named = options.header
     else:
-        named = asked.has_names_in(head) or names_columns(head, below)
+        named = known is not None or names_columns(head, below)
         if any(as_number(cell) is not None for cell in head):
             as_what, other = ("names of the columns", "no") if named else ("data", "yes")
             remarks.append(
@@ -52,11 +57,18 @@ def beginning(source: object, rows: Sequence[Sequence[str]], asked: Asked) -> Be
     return Beginning(n_titles, named, " ".join(remarks))
 
 
+def _has_known_names(rows: Sequence[Sequence[str]], at: int, options: ReadOptions) -> bool:
+    """Whether a row has the names of the metric's columns or, without a metric, the label's."""
+    if options.names is not None:
+        return options.has_names_in(rows[at])
+    has_label = options.has_label_in(rows[at])
+    return has_label and (at == 0 or names_columns(rows[at], rows[at + 1 :]))
+
+
 def _n_titles(rows: Sequence[Sequence[str]]) -> int:
     """Return how many of the first rows are titles.
 
-    A title is a row above the table that begins with a text and fills one cell only, or fewer than
-    half as many as the fullest row.
+    A title is a row above the table of which only the first cell is filled, with a text.
 
     >>> _n_titles([["Sales 2023"], ["As of May", "", ""], ["id", "size", "kind"], ["1", "2", "a"]])
     2
@@ -64,7 +76,7 @@ def _n_titles(rows: Sequence[Sequence[str]]) -> int:
     filled = [sum(bool(cell.strip()) for cell in row) for row in rows]
 
     def is_title(n: int) -> bool:
-        is_short = filled[n] < min(2, max(filled)) or 2 * filled[n] < max(filled)
+        is_short = filled[n] < min(2, max(filled))
         return is_short and bool(rows[n][0].strip()) and as_number(rows[n][0]) is None
 
     return next(n for n in range(len(rows)) if not is_title(n))

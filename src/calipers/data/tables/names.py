@@ -24,27 +24,27 @@ def names_of(source: object, head: Sequence[str], *, named: bool) -> list[str]:
     return names
 
 
-def position_of(asked: str, names: Sequence[str]) -> int | None:
-    """Return the index of the column of that name or position, or None.
+def position_of(column: str, names: Sequence[str], *, by_name: bool = False) -> int | None:
+    """Return the index of the column of that name or, unless ``by_name``, position; or None.
 
     Capitals make no difference where only one name fits. Where names are whole numbers a whole
     number is a name; only -1, -2 ... count from the end.
 
     Examples
     --------
-    >>> [position_of(asked, ["a", "b", "c"]) for asked in ("b", "B", "1", "-1", "0", "d")]
+    >>> [position_of(column, ["a", "b", "c"]) for column in ("b", "B", "1", "-1", "0", "d")]
     [1, 1, 0, 2, None, None]
-    >>> [position_of(asked, ["0", "1", "2"]) for asked in ("1", "3", "-1")]
+    >>> [position_of(column, ["0", "1", "2"]) for column in ("1", "3", "-1")]
     [1, None, 2]
     """
-    if asked and asked in names:
-        return names.index(asked)
-    same = [i for i, name in enumerate(names) if name.casefold() == asked.strip().casefold()]
-    if len(same) == 1 and asked.strip():
+    if column and column in names:
+        return names.index(column)
+    same = [i for i, name in enumerate(names) if name.casefold() == column.strip().casefold()]
+    if len(same) == 1 and column.strip():
         return same[0]
-    if not re.fullmatch("-?[1-9][0-9]{0,8}", asked):
+    if by_name or not re.fullmatch("-?[1-9][0-9]{0,8}", column):
         return None
-    position = int(asked)
+    position = int(column)
     if abs(position) > len(names) or (position > 0 and any(map(str.isdecimal, names))):
         return None
     return position - 1 if position > 0 else len(names) + position

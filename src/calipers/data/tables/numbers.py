@@ -30,6 +30,10 @@ _GROUPED = {
 _LAKHS = re.compile(r"[+-]?[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}(?:\.[0-9]*)?")
 _CURRENCY = r"(?:[A-Z]{0,2}[$¢£¥₠-₿]|AUD|CAD|CHF|CNY|EUR|GBP|INR|JPY|USD|Rs\.?|kr\.?|zł)"
 _MONEY = re.compile(rf"([+-]?){_CURRENCY} ?([^A-Za-z$].*)|(.*[^A-Za-z ]) ?{_CURRENCY}")
+_MEASURED = re.compile(  # a unit has no digits but a power, as in m2
+    r"([+-]?[0-9](?:[0-9.,' ]*[0-9])?) ?(?![eE][+-]?[0-9])((?:[^\W\d_]|[°‰\"\u2032\u2033])\D*[23]?)"
+)
+_CODE = re.compile(r"\s*0[0-9]+\s*")
 _WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:\.0*)?")
 
 
@@ -77,6 +81,25 @@ def _bare(text: str) -> str:
     return f"-{text[:-1]}" if text.endswith("-") and text[:1].isdigit() else text
 
 
+def number_and_unit(cell: str) -> tuple[str, str]:
+    """Return the number and the unit of a text, or the whole text and nothing.
+
+    >>> number_and_unit("1,5 kg"), number_and_unit("30m²"), number_and_unit("kg")
+    (('1,5', 'kg'), ('30', 'm²'), ('kg', ''))
+    """
+    found = _MEASURED.fullmatch(cell.strip().translate(_SIGNS))
+    return (cell, "") if found is None else (found[1], found[2])
+
+
+def is_code(cell: str) -> bool:
+    """Whether digits begin with a zero, as postcodes may do and numbers do not.
+
+    >>> is_code("01234"), is_code("0"), is_code("0.5")
+    (True, False, False)
+    """
+    return _CODE.fullmatch(cell) is not None
+
+
 def decimal_sign(cells: Iterable[str], *, likely: str = ".") -> str:
     """Return the decimal sign of a table.
 
@@ -89,8 +112,10 @@ def decimal_sign(cells: Iterable[str], *, likely: str = ".") -> str:
     ','
     """
     for cell in cells:
-        with_comma = "," in cell and as_number(cell, ",") is not None
-        if with_comma and (likely == "," or as_number(cell) is None):
+        if "," not in cell:
+            continue
+        number, _ = number_and_unit(cell)
+        if as_number(number, ",") is not None and (likely == "," or as_number(number) is None):
             return ","
     return "."
 

@@ -1,13 +1,15 @@
-"""Which format a file has, and its reader."""
+"""Which format a file has, by its ending and its first bytes, and its reader."""
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
-from calipers.data.tables.asked import Asked
-from calipers.data.tables.packed import PACKINGS, plain_suffix
+from calipers.data.tables.options import ReadOptions
+from calipers.data.tables.packed import PACKINGS, opened, plain_suffix
 from calipers.data.tables.table import Table
 from calipers.io import FileError
+from calipers.io.signatures import JSON, N_BYTES, SAFETENSORS, content_of
 
 FORMATS = ("csv", "tsv", "xlsx", "jsonl", "parquet", "npy", "npz", "libsvm")
 """Names for ``--format``."""
@@ -15,11 +17,14 @@ FORMATS = ("csv", "tsv", "xlsx", "jsonl", "parquet", "npy", "npz", "libsvm")
 _BY_SUFFIX = {
     ".csv": "csv",
     ".txt": "csv",
+    ".dat": "csv",
+    ".data": "csv",
     ".tsv": "tsv",
     ".tab": "tsv",
     ".xlsx": "xlsx",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
+    ".json": "jsonl",
     ".parquet": "parquet",
     ".pq": "parquet",
     ".npy": "npy",
@@ -28,36 +33,49 @@ _BY_SUFFIX = {
     ".svm": "libsvm",
     ".svmlight": "libsvm",
 }
+_KNOWN = {*FORMATS, *_BY_SUFFIX}
 _PACKED_TOO = ("csv", "tsv", "jsonl", "libsvm")
+_BY_CONTENT = {"a Parquet table": "parquet", "a NumPy array": "npy", JSON: "jsonl"}
+_BY_PART = {"xl/workbook.xml": "xlsx", ".npy": "npz"}  # of a zip archive
+_ADVICE = {
+    "a gzip file": "end its name in .gz",
+    "a bzip2 file": "end its name in .bz2",
+    "an xz file": "end its name in .xz",
+    "a zip archive": "unpack it first",
+    "an old Excel file (.xls) or one with a password": "save it as .xlsx, or as CSV",
+    "a web page": "download the table itself; a page in its place may want you to sign in",
+    "a placeholder of Git LFS": "fetch the file with 'git lfs pull'",
+    SAFETENSORS: "give a table; a metric comes first in 'calipers transform'",
+}
 
 
-def read(path: Path, asked: Asked | None = None, *, kind: str | None = None) -> Table:
+def read(path: Path, options: ReadOptions | None = None, *, kind: str | None = None) -> Table:
     """Read a file of data.
 
     Parameters
     ----------
     path : Path
         The file.
-    asked : Asked, optional
+    options : ReadOptions, optional
         What is known about it. By default a reader finds out whether the first row names the
         columns and what a comma means; the table's ``remark`` says where it may be wrong.
     kind : str, optional
-        One of `FORMATS`; by default told by the ending of the name.
+        One of `FORMATS`; by default told by the first bytes or by the ending of the name.
 
     Raises
     ------
     FileError
         The file cannot be read; one sentence says why and what to do.
     """
-    asked = asked or Asked()
-    kind = kind or format_of(path)
+    options = options or ReadOptions()
     check_is_file(path)
+    kind = _format_in(path) or kind or format_of(path)
     if path.suffix.lower() in PACKINGS and kind not in _PACKED_TOO:
         raise FileError(f"{path} is packed, which {kind} cannot be read from: unpack it first.")
     given = {
-        "--encoding": asked.encoding,
-        "--header": asked.header,
-        "--decimal": asked.decimal,
+        "--encoding": options.encoding,
+        "--header": options.header,
+        "--decimal": options.decimal,
     }
     for option, value in given.items():
         of_use = ("csv", "tsv", "xlsx") if option == "--header" else ("csv", "tsv")
@@ -68,23 +86,24 @@ def read(path: Path, asked: Asked | None = None, *, kind: str | None = None) -> 
     if kind in ("csv", "tsv"):
         from calipers.data.tables.text import read_text
 
-        return read_text(path, asked, separator="\t" if kind == "tsv" else None)
+        return read_text(path, options, separator="\t" if kind == "tsv" else None)
     if kind in ("xlsx", "jsonl"):
         from calipers.data.tables.sheets import read_jsonl, read_xlsx
 
-        return (read_jsonl if kind == "jsonl" else read_xlsx)(path, asked)
+        return (read_jsonl if kind == "jsonl" else read_xlsx)(path, options)
     if kind == "parquet":
         from calipers.data.tables.columnar import read_parquet
         from calipers.data.tables.streamed import streamed_parquet
 
-        return streamed_parquet(path) or read_parquet(path, asked)
+        streamed = streamed_parquet(path) if options.only is None else None
+        return streamed or read_parquet(path, options)
     if kind == "libsvm":
         from calipers.data.tables.sparse import read_svmlight
 
         return read_svmlight(path)
     from calipers.data.tables.arrays import read_npy, read_npz
 
-    return (read_npy if kind == "npy" else read_npz)(path, label=asked.label)
+    return (read_npy if kind == "npy" else read_npz)(path, label=options.label)
 
 
 def check_is_file(path: Path) -> None:
@@ -95,8 +114,38 @@ def check_is_file(path: Path) -> None:
 
 
 def is_table(path: Path) -> bool:
-    """Whether there is such a file, and its ending names a format of tables."""
-    return plain_suffix(path) in _BY_SUFFIX and path.is_file()
+    """Whether there is such a file of a table, by its first bytes or by its ending."""
+    try:
+        return path.is_file() and (_format_in(path) or plain_suffix(path)) in _KNOWN
+    except FileError:
+        return False
+
+
+def _format_in(path: Path) -> str | None:
+    """Return the format that the first bytes tell of; None if only the ending does.
+
+    Raises
+    ------
+    FileError
+        The file is none of a table.
+    """
+    if path.suffix.lower() in PACKINGS:
+        return None
+    with opened(path) as stream:
+        content = content_of(stream.read(N_BYTES))
+    if content is None or content in _BY_CONTENT:
+        return _BY_CONTENT.get(content or "")
+    if content == "a zip archive":
+        try:
+            with zipfile.ZipFile(path) as archive:
+                parts = archive.namelist()
+        except Exception:  # a damaged one, which its reader reports
+            return None
+        for ending, kind in _BY_PART.items():
+            if any(part.endswith(ending) for part in parts):
+                return kind
+    advice = _ADVICE.get(content, "give a table, such as a CSV")
+    raise FileError(f"{path} is {content}, not a table: {advice}.")
 
 
 def format_of(path: Path) -> str:

@@ -3,30 +3,61 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from calipers.data.encoding.kinds import plain
-from calipers.data.tables.asked import MISSING_IN, Asked, Role
+from calipers.data.tables.columns import plain
 from calipers.data.tables.header import ROWS_COMPARED, Beginning, beginning
-from calipers.data.tables.names import names_of, position_of
+from calipers.data.tables.names import names_of
+from calipers.data.tables.options import MISSING_IN, ReadOptions, Role
 from calipers.data.tables.packed import MOST_TEXT, BoundedLines, check_growth, opened
 from calipers.data.tables.table import Column, Table
 from calipers.io import FileError
 from calipers.io.errors import reason
 
-MOST_SHEET_ROWS = 1 << 20
-"""Rows that a sheet of Excel can have."""
+MOST_SHEET_ROWS, MOST_SHEET_COLUMNS = 1 << 20, 1 << 14
+"""Rows and columns that a sheet of Excel can have."""
 
+_BETWEEN = re.compile(r"\s*[,\[]\s*")  # items of a list
 _CELL_BYTES = 8  # at least, of a cell in memory
 
 
-def read_xlsx(path: Path, asked: Asked) -> Table:
+def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = {name.strip(): value for name, value in pairs}
+    if len(found) < len(pairs):
+        raise ValueError("an object names a value twice")
+    return found
+
+
+_DECODER = json.JSONDecoder(parse_constant=lambda _: None, object_pairs_hook=_named_once)
+
+
+def openpyxl() -> Any:
+    """Return the package that reads and writes .xlsx files.
+
+    Raises
+    ------
+    FileError
+        It is not installed.
+    """
+    try:
+        import openpyxl
+    except ImportError as missing:
+        raise FileError(
+            "An .xlsx file needs the package openpyxl: pip install 'calipers[tables]', or use CSV."
+        ) from missing
+    return openpyxl
+
+
+def read_xlsx(path: Path, options: ReadOptions) -> Table:
     """Read a sheet of a workbook, by openpyxl; formulas count with their last values.
 
     It is the first one with the column of labels or the metric's columns, else the first one of
@@ -37,17 +68,11 @@ def read_xlsx(path: Path, asked: Asked) -> Table:
     FileError
         openpyxl is not installed, or the file is no workbook with rows.
     """
-    try:
-        import openpyxl
-    except ImportError as missing:
-        raise FileError(
-            "An .xlsx file needs the package openpyxl: pip install 'calipers[tables]', or save it "
-            "as CSV."
-        ) from missing
+    excel = openpyxl()
     try:
         with path.open("rb") as stream, zipfile.ZipFile(stream) as archive:
             check_growth(path, sum(part.file_size for part in archive.infolist()), most=MOST_TEXT)
-            book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
+            book = excel.load_workbook(stream, read_only=True, data_only=True)
             sheets = {sheet.title: _sheet_rows(path, sheet) for sheet in book.worksheets}
     except FileError:
         raise
@@ -58,27 +83,25 @@ def read_xlsx(path: Path, asked: Asked) -> Table:
     sheets = {title: _padded(rows) for title, rows in sheets.items() if rows}
     if not sheets:
         raise FileError(f"{path} has no rows: give a table with a header and rows.")
-    title, begins = _chosen_sheet(path, sheets, asked)
+    title, begins = _chosen_sheet(path, sheets, options)
     rows = sheets[title][begins.n_titles :]
     names = names_of(path, _shown(rows[0]), named=begins.named)
     remarks = [begins.remark]
     if len(sheets) > 1:
         remarks.append(f"The sheet {title!r} of {path} is read, of {len(sheets)} sheets.")
     cells = [list(column) for column in zip(*rows[begins.named :], strict=True)]
-    return _table(path, names, cells, asked, begins.named, " ".join(filter(None, remarks)))
+    return _table(path, names, cells, options, begins.named, " ".join(filter(None, remarks)))
 
 
 def _chosen_sheet(
-    path: Path, sheets: dict[str, list[list[Any]]], asked: Asked
+    path: Path, sheets: dict[str, list[list[Any]]], options: ReadOptions
 ) -> tuple[str, Beginning]:
     several = []
     for title, rows in sheets.items():
         shown = [_shown(row) for row in rows[: 1 + ROWS_COMPARED]]
-        begins = beginning(path, shown, asked)
+        begins = beginning(path, shown, options)
         head = [cell.strip() for cell in shown[begins.n_titles]]
-        is_position = asked.label is not None and asked.label.lstrip("-").isdecimal()
-        has_label = asked.label is not None and position_of(asked.label, head) is not None
-        if asked.has_names_in(head) or (has_label and not is_position):
+        if options.has_names_in(head) or options.has_label_in(head):
             return title, begins
         several.append((len(head) < 2, title, begins))
     _, title, begins = min(several, key=lambda found: found[0])
@@ -117,7 +140,7 @@ def _shown(row: Sequence[Any]) -> list[str]:
     return ["" if cell is None else str(cell) for cell in row]
 
 
-def read_jsonl(path: Path, asked: Asked) -> Table:
+def read_jsonl(path: Path, options: ReadOptions) -> Table:
     """Read a table of one JSON object per line; a key that an object has not is a missing value.
 
     Raises
@@ -134,18 +157,20 @@ def read_jsonl(path: Path, asked: Asked) -> Table:
         for name, value in row.items():
             cells = columns.setdefault(name, [])
             cells += [None] * (n_rows - len(cells))
-            cells.append(value)
+            cells.append(None if options.leaves_out(name) else value)
         n_rows += 1
     if not columns:
         raise FileError(f"{path} has no rows: give one JSON object per line.")
     _check_cells(path, n_rows, len(columns))
     for cells in columns.values():
         cells += [None] * (n_rows - len(cells))
-    return _table(path, list(columns), list(columns.values()), asked)
+    return _table(path, list(columns), list(columns.values()), options)
 
 
 def json_objects(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the object of each line that is not blank; a value such as NaN is None.
+    """Yield the object of each line that is not blank, or those of one list.
+
+    A value such as NaN is None.
 
     Raises
     ------
@@ -155,27 +180,51 @@ def json_objects(path: Path) -> Iterator[dict[str, Any]]:
     with opened(path) as stream:
         lines = BoundedLines(path, stream)
         for number, line in enumerate(lines, 1):
+            if number == 1 and line.lstrip().startswith(b"["):
+                yield from _listed(path, b"".join([line, *lines]))
+                return
             lines.begin_row()
             if line.strip():
-                yield _object(path, line, number)
+                where = f"line {number}"
+                yield _object(path, _parsed(path, line, where), where)
 
 
-def _object(path: Path, line: bytes, number: int) -> dict[str, Any]:
+def _listed(path: Path, whole: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a list one by one, for all of them may take far more memory."""
+    found: Any = None
+    with _explained(path, "its list"):
+        text = whole.decode("utf-8-sig")
+        at = _BETWEEN.match(text).end()  # type: ignore[union-attr]
+    for number in count(1):
+        with _explained(path, f"item {number}"):
+            found, at = _DECODER.raw_decode(text, at)
+        yield _object(path, found, f"item {number}")
+        between = _BETWEEN.match(text, at)
+        if between is None:
+            break
+        at = between.end()
+    if text[at:].strip() != "]":
+        raise FileError(f"{path} has a list of JSON that does not end: copy it anew.")
+
+
+def _parsed(path: Path, line: bytes, where: str) -> Any:
+    with _explained(path, where):
+        return _DECODER.decode(line.decode("utf-8-sig"))
+
+
+@contextmanager
+def _explained(path: Path, where: str) -> Iterator[None]:
     try:
-        found = json.loads(line, parse_constant=lambda _: None, object_pairs_hook=_named_once)
+        yield
     except (ValueError, RecursionError) as wrong:
         raise FileError(
-            f"{path} is not JSON in line {number} ({reason(wrong)}): give one JSON object per line."
+            f"{path} is not JSON in {where} ({reason(wrong)}): give one JSON object per line."
         ) from wrong
+
+
+def _object(path: Path, found: Any, where: str) -> dict[str, Any]:
     if not isinstance(found, dict):
-        raise FileError(f"{path} has no object in line {number}: give one JSON object per line.")
-    return found
-
-
-def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = {name.strip(): value for name, value in pairs}
-    if len(found) < len(pairs):
-        raise ValueError("an object names a value twice")
+        raise FileError(f"{path} has no object in {where}: give one JSON object per line.")
     return found
 
 
@@ -183,7 +232,7 @@ def _table(
     path: Path,
     names: list[str],
     cells: list[list[Any]],
-    asked: Asked,
+    options: ReadOptions,
     named: bool = True,
     remark: str = "",
 ) -> Table:
@@ -191,7 +240,7 @@ def _table(
         raise FileError(f"{path} has a header and no rows: give a table with rows.")
     columns = [
         _column(name, column, role)
-        for name, column, role in zip(names, cells, asked.roles(names), strict=True)
+        for name, column, role in zip(names, cells, options.roles(names), strict=True)
     ]
     return Table(str(path), columns, named=named, remark=remark)
 
@@ -203,8 +252,8 @@ def _column(name: str, cells: list[Any], role: Role) -> Column:
         return Column(name, empty, "lists or objects") if vectors is None else Column(name, vectors)
     values = np.empty(len(cells), dtype=object)
     if role != "feature":
-        texts = ["" if cell is None else str(cell).strip() for cell in cells]
-        values[:] = [None if text.lower() in MISSING_IN[role] else text for text in texts]
+        exact = [cell.strip() if isinstance(cell, str) else cell for cell in cells]
+        values[:] = [None if str(cell).lower() in MISSING_IN[role] else cell for cell in exact]
         return Column(name, values, "text")
     values[:] = [
         str(cell) if isinstance(cell, int) and abs(cell) > 2**53 else cell for cell in cells

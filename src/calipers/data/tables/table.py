@@ -28,8 +28,8 @@ class Column:
         Its name, or "column 3" where columns have none.
     values : ndarray of shape (n_rows,) or (n_rows, n_features)
         Numbers, NaN for a missing one; or vectors; or texts, None for a missing one; or nothing,
-        where they were not kept because nothing can be learned from them. Texts of the label and
-        of what is carried are as they were written.
+        where they were not kept because nothing can be learned from them. Cells of the label and
+        of what is carried are as they were in the file, also dates and booleans.
     text : str
         What was found in place of a number, and where; empty for a column of numbers.
     """
@@ -137,20 +137,18 @@ class Table:
         """Whether there is a column of that very name."""
         return self.named and any(column.name == label for column in self.columns)
 
-    def _position(self, asked: str, what: str, *, by_name: bool = False) -> int:
+    def _position(self, column: str, what: str, *, by_name: bool = False) -> int:
         names = [column.name for column in self.columns]
-        if asked in names:
-            return names.index(asked)
-        position = None if by_name else position_of(asked, names)
+        position = position_of(column, names, by_name=by_name)
         if position is not None:
             return position
         folded = {name.casefold(): name for name in names}
-        close = get_close_matches(asked.casefold(), folded, n=1, cutoff=0.6)
+        close = get_close_matches(column.casefold(), folded, n=1, cutoff=0.6)
         hint = f"; did you mean {folded[close[0]]!r}?" if close else "."
         shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
         position_too = "" if by_name else f", or a position from 1 to {len(names)}"
         raise FileError(
-            f"{self.source} has no column {asked!r} ({what}): give one of {shown}{position_too}"
+            f"{self.source} has no column {column!r} ({what}): give one of {shown}{position_too}"
             f"{hint}"
         )
 
@@ -237,13 +235,13 @@ class Table:
             f"{at[column] + 1}, where a finite number is needed: fill or remove such rows first."
         )
 
-    def _matrix_position(self, asked: str, what: str) -> int:
+    def _matrix_position(self, column: str, what: str) -> int:
         assert self.matrix is not None
         d = self.matrix.shape[1]
-        position = position_of(asked, [""] * d)
+        position = position_of(column, [""] * d)
         if position is None:
             raise FileError(
-                f"{self.source} has no column {asked!r} ({what}): its {d} columns have no names, "
+                f"{self.source} has no column {column!r} ({what}): its {d} columns have no names, "
                 f"give a position from 1 to {d}, or -1 for the last."
             )
         return position

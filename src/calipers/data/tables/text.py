@@ -12,15 +12,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from calipers.data.tables.asked import MISSING_IN, Asked, Role
 from calipers.data.tables.header import ROWS_COMPARED, beginning
 from calipers.data.tables.names import names_of
-from calipers.data.tables.numbers import as_number, decimal_sign, is_plain
+from calipers.data.tables.numbers import (
+    as_number,
+    decimal_sign,
+    is_code,
+    is_plain,
+    number_and_unit,
+)
+from calipers.data.tables.options import MISSING_IN, ReadOptions, Role
 from calipers.data.tables.packed import BoundedLines, opened
 from calipers.data.tables.sheets import as_vectors
 from calipers.data.tables.table import Column, Table
@@ -34,14 +40,15 @@ _LINES_COMPARED = 30
 _CELLS = 1 << 18  # whose texts are in memory at a time
 _CHARACTERS = 1 << 24  # of these texts, about
 _SEPARATORS = ",;\t|"
+_CODE_LINE = re.compile("\n[ \t]*0[0-9]+[ \t]*\n")  # see `is_code`
 _WINDOWS = "cp1252"
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-def read_text(path: Path, asked: Asked, *, separator: str | None = None) -> Table:
+def read_text(path: Path, options: ReadOptions, *, separator: str | None = None) -> Table:
     """Read a table of text.
 
-    The encoding is UTF-8 or, by its first bytes, UTF-16, unless another one is asked for; bytes
+    The encoding is UTF-8 or, by its first bytes, UTF-16, unless another one is given; bytes
     that are no UTF-8, after none but ASCII, are read as cp1252, which the remark says.
 
     Raises
@@ -50,16 +57,16 @@ def read_text(path: Path, asked: Asked, *, separator: str | None = None) -> Tabl
         Rows differ in length, names repeat, or the file is empty or not in its encoding.
     """
     try:
-        return _read(path, asked, separator)
+        return _read(path, options, separator)
     except UnicodeError as wrong:
         why = _undecodable(path, wrong)
         refusal = FileError(
             f"{why}: save it again as UTF-8, or name its encoding, for example --encoding cp1252."
         )
-        if asked.encoding is not None or not _begins_in_ascii(wrong):
+        if options.encoding is not None or not _begins_in_ascii(wrong):
             raise refusal from wrong
     try:
-        table = _read(path, replace(asked, encoding=_WINDOWS), separator)
+        table = _read(path, replace(options, encoding=_WINDOWS), separator)
     except UnicodeError as wrong:
         raise refusal from wrong
     remark = f"{why}, so it is read as {_WINDOWS}; if letters are wrong, say --encoding."
@@ -84,21 +91,21 @@ def _undecodable(path: Path, wrong: UnicodeError) -> str:
 
 
 def _read(
-    path: Path, asked: Asked, separator: str | None, texts: frozenset[int] = frozenset()
+    path: Path, options: ReadOptions, separator: str | None, texts: frozenset[int] = frozenset()
 ) -> Table:
     with opened(path) as stream:
-        encoding = asked.encoding
+        encoding = options.encoding
         if encoding is None:
             encoding = "utf-16" if stream.read(4).startswith(_UTF_16) else "utf-8-sig"
             stream.seek(0)
         try:
             with io.TextIOWrapper(stream, encoding=encoding, newline="") as lines:
-                return _table(path, lines, asked, separator, texts)
+                return _table(path, lines, options, separator, texts)
         except csv.Error as wrong:
             raise FileError(f"{path} is not a table of text ({wrong}): check its format.") from None
         except _TextsLostError as lost:  # a column of numbers turned out to be one of texts
             places = lost.places
-    return _read(path, asked, separator, places)
+    return _read(path, options, separator, places)
 
 
 class _TextsLostError(Exception):
@@ -110,7 +117,7 @@ class _TextsLostError(Exception):
 
 
 def _table(
-    path: Path, lines: IO[str], asked: Asked, separator: str | None, texts: frozenset[int]
+    path: Path, lines: IO[str], options: ReadOptions, separator: str | None, texts: frozenset[int]
 ) -> Table:
     bounded = BoundedLines(path, lines)
     start = _start(bounded)
@@ -121,22 +128,29 @@ def _table(
         separator = declared[1]
         start = start[1:]
     separator = separator or separator_of(start)
-    rows = _rows(csv.reader(chain(start, bounded), delimiter=separator), bounded)
+    source: Iterator[str] = chain(start, bounded)
+    if separator == " " and options.all_labels:
+        separator = ","
+    elif separator == " ":
+        source = (" ".join(line.split()) + "\n" for line in source)
+    rows = _rows(csv.reader(source, delimiter=separator), bounded)
     first = _first_rows(rows)
     if not first:
         raise FileError(f"{path} is empty: give a table with a header and rows.")
-    begins = beginning(path, [row for _, row in first], asked)
+    begins = beginning(path, [row for _, row in first], options)
     head = first[begins.n_titles][1]
     if len(head) > MOST_COLUMNS:
         raise FileError(
             f"{path} has {len(head):,} columns of at most {MOST_COLUMNS:,}: reduce the features "
             "first, or check quotes and separators."
         )
-    names = names_of(path, head, named=begins.named)
     first = first[begins.n_titles + begins.named :]
-    roles = asked.roles(names)
+    if begins.named and first and all(len(row) == len(head) + 1 for _, row in first):
+        head = ["", *head]  # as R writes the names of rows
+    names = names_of(path, head, named=begins.named)
+    roles = options.roles(names)
     shown = [c for _, row in first for c, r in zip(row, roles, strict=False) if r == "feature"]
-    decimal = asked.decimal or decimal_sign(shown, likely="," if separator == ";" else ".")
+    decimal = options.decimal or decimal_sign(shown, likely="," if separator == ";" else ".")
     makers = [
         _Maker(name, decimal, role, is_text=i in texts)
         for i, (name, role) in enumerate(zip(names, roles, strict=True))
@@ -154,7 +168,7 @@ def _table(
     lost = frozenset(i for i, maker in enumerate(makers) if maker.has_lost_texts)
     if lost:
         raise _TextsLostError(lost)
-    about_commas = "" if asked.decimal else _about_commas(path, decimal, shown)
+    about_commas = "" if options.decimal else _about_commas(path, decimal, shown)
     return Table(
         str(path),
         [maker.column() for maker in makers],
@@ -187,9 +201,9 @@ def _start(lines: BoundedLines[str]) -> list[str]:
 
 def _about_commas(path: Path, decimal: str, cells: list[str]) -> str:
     """Say how commas in numbers were read, for only the user knows; empty without commas."""
-    example = next(
-        (cell.strip() for cell in cells if "," in cell and as_number(cell, decimal) is not None), ""
-    )
+    with_comma = (cell.strip() for cell in cells if "," in cell)
+    numbers = ((cell, number_and_unit(cell)[0]) for cell in with_comma)
+    example = next((cell for cell, n in numbers if as_number(n, decimal) is not None), "")
     if not example:
         return ""
     what, other = ("the decimal sign", ".") if decimal == "," else ("grouping thousands", ",")
@@ -213,7 +227,8 @@ def _rows(
 def separator_of(lines: Sequence[str]) -> str:
     r"""Return what separates the cells of lines: the sign that most of them have equally often.
 
-    Commas, which may be decimal signs, give way to another such sign.
+    Commas, which may be decimal signs, give way to another such sign. Without any of them it is
+    blanks, if all lines have as many words.
 
     >>> separator_of(["Prices, May\n", "a;b;c\n", "1,5;2,5;3,5\n", "1,5;2;3,5\n"])
     ';'
@@ -224,7 +239,10 @@ def separator_of(lines: Sequence[str]) -> str:
         counts = Counter(line.count(sign) for line in plain if sign in line)
         return (max(counts.values(), default=0), sign != ",")
 
-    return max(_SEPARATORS, key=fits) if any(s in "".join(plain) for s in _SEPARATORS) else ","
+    if any(sign in "".join(plain) for sign in _SEPARATORS):
+        return max(_SEPARATORS, key=fits)
+    n_words = {len(line.split()) for line in plain if line.strip()}
+    return " " if len(n_words) == 1 and n_words != {1} else ","
 
 
 def _check_widths(path: Path, block: list[tuple[int, list[str]]], width: int) -> None:
@@ -237,13 +255,19 @@ def _check_widths(path: Path, block: list[tuple[int, list[str]]], width: int) ->
 
 
 def _vectors(texts: Sequence[str]) -> npt.NDArray[np.float64] | None:
-    """Return texts such as "[0.5, 1]" as a matrix; None for others."""
+    """Return texts such as "[0.5, 1]", or "[0.5 1.]" by NumPy, as a matrix; None for others."""
     if not texts[0].lstrip().startswith("["):
         return None
     try:
-        return as_vectors([json.loads(text) for text in texts])
+        return as_vectors([_vector(text) for text in texts])
     except (ValueError, RecursionError):
         return None
+
+
+def _vector(text: str) -> Any:
+    if "," in text:
+        return json.loads(text)
+    return [float(word) for word in text.strip().removeprefix("[").removesuffix("]").split()]
 
 
 class _Maker:
@@ -266,7 +290,12 @@ class _Maker:
             self._add_texts(cells)
 
     def _add_numbers(self, cells: Sequence[str], n_before: int) -> None:
-        is_plain_block = self.decimal == "." and is_plain("".join(cells))
+        joined = "\n".join(["", *cells, ""])
+        if _CODE_LINE.search(joined):
+            code = next(filter(is_code, cells))
+            self.text = f"the code {code[:30]!r} in row {n_before + cells.index(code) + 1}"
+            return
+        is_plain_block = self.decimal == "." and is_plain(joined)
         try:
             numbers = np.array(cells if is_plain_block else ["?"], dtype=np.float64)
         except ValueError:
@@ -294,7 +323,8 @@ class _Maker:
 
     def _is_mostly_numbers(self) -> bool:
         some = list(islice(self.distinct, MOST_DISTINCT))
-        return 2 * sum(as_number(text, self.decimal) is not None for text in some) > len(some)
+        numbers = (as_number(number_and_unit(text)[0], self.decimal) for text in some)
+        return 2 * sum(number is not None for number in numbers) > len(some)
 
     def column(self) -> Column:
         """Return the column that has come of it."""

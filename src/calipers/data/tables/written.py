@@ -1,10 +1,11 @@
-"""Mapped rows as a file: CSV, TSV, NPY, NPZ or Parquet."""
+"""Mapped rows as a file: CSV, TSV, .xlsx, NPY, NPZ or Parquet."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections.abc import Mapping
+from datetime import date, time
 from pathlib import Path
 from typing import IO, Any
 
@@ -13,9 +14,11 @@ import numpy.typing as npt
 
 from calipers.data.tables.columnar import parquet
 from calipers.data.tables.numbers import MISSING, as_number
+from calipers.data.tables.sheets import MOST_SHEET_COLUMNS, MOST_SHEET_ROWS, openpyxl
 from calipers.io import FileError, atomic_write, check_writable
+from calipers.io.errors import escaped
 
-OUTPUTS = (".csv", ".tsv", ".npy", ".npz", ".parquet")
+OUTPUTS = (".csv", ".tsv", ".xlsx", ".npy", ".npz", ".parquet")
 _BLOCK = 4096
 
 
@@ -25,6 +28,8 @@ def check_output(path: Path) -> None:
         raise FileError(f"The output must end in {', '.join(OUTPUTS)}, got {str(path)!r}.")
     if path.suffix.lower() == ".parquet":
         parquet()
+    if path.suffix.lower() == ".xlsx":
+        openpyxl()
     check_writable(path)
 
 
@@ -47,14 +52,50 @@ def write(
         elif suffix == ".parquet":
             import pyarrow as pa
 
-            columns = {
-                name: pa.array(_as_numbers(cells.tolist()), from_pandas=True)  # NaN is null
-                for name, cells in (carried or {}).items()
-            }
+            columns = {name: _arrow(cells.tolist()) for name, cells in (carried or {}).items()}
             columns |= {name: pa.array(X[:, i]) for i, name in enumerate(names)}
             parquet().write_table(pa.table(columns), stream)
+        elif suffix == ".xlsx":
+            _write_sheet(stream, X, names, carried or {})
         else:
             write_text(stream, X, names, carried=carried, tabs=suffix == ".tsv")
+
+
+def _write_sheet(
+    stream: IO[bytes], X: npt.NDArray[Any], names: list[str], others: Mapping[str, npt.NDArray[Any]]
+) -> None:
+    """Write rows as a workbook of one sheet; dates, booleans and numbers are those of Excel."""
+    n_columns = len(others) + len(names)
+    if len(X) >= MOST_SHEET_ROWS or n_columns > MOST_SHEET_COLUMNS:
+        raise FileError(
+            f"A sheet has no place for {len(X):,} rows and {n_columns:,} columns: write .csv or "
+            ".parquet."
+        )
+    book = openpyxl().Workbook(write_only=True)
+    sheet = book.create_sheet()
+    sheet.append([_harmless(escaped(name)) for name in [*others, *names]])
+    columns = [map(_in_a_sheet, _as_numbers(cells.tolist())) for cells in others.values()]
+    for row in zip(*columns, X.tolist(), strict=True):
+        sheet.append([*row[:-1], *row[-1]])
+    book.save(stream)
+
+
+def _in_a_sheet(cell: Any) -> Any:
+    """Return a cell as Excel knows it: no zones of time, and texts without control characters."""
+    is_known = cell is None or isinstance(cell, bool | int | float | date | time)
+    if is_known and getattr(cell, "tzinfo", None) is None:
+        return None if cell != cell else cell
+    return _harmless(escaped(cell))
+
+
+def _arrow(cells: list[Any]) -> Any:
+    """Return an array of one type; cells of several types are texts, NaN is null."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(_as_numbers(cells), from_pandas=True)
+    except (pa.ArrowException, TypeError, OverflowError):
+        return pa.array([None if cell is None else str(cell) for cell in cells])
 
 
 def write_text(
@@ -103,11 +144,13 @@ def _harmless(text: str) -> str:
 
 
 def _as_numbers(cells: list[Any]) -> list[Any]:
-    """Return texts as whole or other numbers, unless one would lose a character.
+    """Return texts as whole or other numbers, unless one would lose a character or is no text.
 
     >>> _as_numbers(["1", "NA", "-2.5"]), _as_numbers(["1", "07"]), _as_numbers(["1.10", "1.9"])
     ([1.0, None, -2.5], ['1', '07'], ['1.10', '1.9'])
     """
+    if not all(isinstance(cell, str) or cell is None for cell in cells):
+        return cells
     given = {cell for cell in cells if str(cell).lower() not in MISSING}
     for kind in (int, float):
         if given and all(_is_written_so(cell, kind) for cell in given):

@@ -35,7 +35,7 @@ def opened(path: Path, file: str, *, served: str | None = None) -> Iterator[IO[b
     Raises
     ------
     DatasetError
-        The file is damaged or does not hold what was asked, at opening or while reading.
+        The file is damaged or does not hold the member, at opening or while reading.
     """
     name = served or path.name
     try:

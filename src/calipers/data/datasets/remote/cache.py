@@ -21,9 +21,9 @@ def cache_folder() -> Path:
 
     Three lines per platform do not need a library.
     """
-    asked = os.environ.get(CACHE_VARIABLE)
-    if asked:
-        return Path(asked).expanduser()
+    folder = os.environ.get(CACHE_VARIABLE)
+    if folder:
+        return Path(folder).expanduser()
     if sys.platform == "win32":
         local = os.environ.get("LOCALAPPDATA")
         return (Path(local) if local else Path.home() / "AppData" / "Local") / "calipers" / "Cache"

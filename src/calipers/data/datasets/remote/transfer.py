@@ -32,7 +32,7 @@ class TransferError(Exception):
 
 
 class _CutError(TransferError):
-    """The connection ended early; what came is kept and the rest can be asked for."""
+    """The connection ended early; what came is kept and the rest can be requested."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def _announced(response: HTTPResponse, start: int) -> tuple[int, int | None]:
     if response.status == 206:
         said = response.headers.get("Content-Range", "")
         if not start or not said.startswith(f"bytes {start}-"):
-            raise TransferError(f"a part of the file came that nobody asked for ({said[:40]})")
+            raise TransferError(f"a part of the file came that was not requested ({said[:40]})")
     elif response.status == 200:  # the server sends it whole: new version, or no ranges
         start = 0
     else:

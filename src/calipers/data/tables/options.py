@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from calipers.data.tables.names import position_of
-from calipers.data.tables.numbers import MISSING
+from calipers.data.tables.numbers import MISSING, as_number
 
 Role = Literal["feature", "label", "carried"]
 
@@ -20,7 +20,7 @@ MISSING_IN: dict[Role, frozenset[str]] = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReadOptions:
     """What is said about a file; None leaves the decision to the reader.
 
     Attributes
@@ -39,6 +39,8 @@ class Asked:
         How characters are coded.
     decimal : str or None
         The decimal sign.
+    only : collection of str or None
+        Columns to read, by name; what Parquet and JSON have beside them is not kept.
     """
 
     label: str | None = None
@@ -48,10 +50,21 @@ class Asked:
     header: bool | None = None
     encoding: str | None = None
     decimal: str | None = None
+    only: Collection[str] | None = None
+
+    def leaves_out(self, column: str) -> bool:
+        """Whether a column is not to be read."""
+        return self.only is not None and column not in self.only
 
     def has_names_in(self, cells: Sequence[str]) -> bool:
-        """Whether a row has all names that the metric asks for, and there are some."""
+        """Whether a row has all names that the metric needs, and there are some."""
         return bool(self.names) and {*(self.names or ())} <= {cell.strip() for cell in cells}
+
+    def has_label_in(self, cells: Sequence[str]) -> bool:
+        """Whether a row has the name of the label beside another cell; a position is no name."""
+        is_name = self.label is not None and as_number(self.label) is None
+        is_alone = sum(bool(cell.strip()) for cell in cells) < 2
+        return is_name and not is_alone and position_of(str(self.label), cells) is not None
 
     def roles(self, columns: Sequence[str]) -> list[Role]:
         """Say of each column what it is read for."""
@@ -67,8 +80,8 @@ class Asked:
         others: dict[str, Role] = dict.fromkeys(self.carried, "carried")
         if self.label is not None:
             others[self.label] = "label"
-        for asked, role in others.items():
-            at = position_of(asked, columns)
+        for column, role in others.items():
+            at = position_of(column, columns)
             if at is not None and not (by_name and roles[at] == "feature"):
                 roles[at] = role
         return roles
