@@ -52,7 +52,9 @@ def test_halves_alternate_within_classes() -> None:
 def test_the_error_of_held_out_samples() -> None:
     Z = np.array([[0.0], [0.1], [0.2], [0.3], [5.0], [5.1]])
     labels, held = np.array([0, 0, 1, 1, 1, 1]), np.array([True, False, False, False, True, False])
-    assert held_out_error(Z, labels, held) == 0.5  # the first is outvoted
+    assert held_out_error(MemorySamples(Z, labels), held) == 0.5  # the first is outvoted
+    weights = np.array([3.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+    assert held_out_error(MemorySamples(Z, labels, weights), held) == 0.75
 
 
 def plane(seed: int) -> tuple[Any, Any]:

@@ -16,14 +16,14 @@ _AFFINITIES = 2**19  # of a block of samples to all of their class
 
 @single_threaded_blas()
 def local_scatters(
-    samples: MemorySamples, moments: Moments, k: int, weights: FloatArray | None = None
+    samples: MemorySamples, moments: Moments, k: int
 ) -> tuple[FloatArray, FloatArray]:
     """LFDA's scatter within classes and between them, where near samples of a class count more.
 
     The affinity of two samples of a class is ``exp(-d(i, j)^2 / (s_i s_j))``, with s_i the distance
     to the k-th nearest sample of the class (Zelnik-Manor and Perona 2004).
     """
-    weight = np.ones(len(samples.X)) if weights is None else weights
+    weight = np.ones(len(samples.X)) if samples.weights is None else samples.weights
     within, mixture = np.zeros((2, samples.shape[1], samples.shape[1]))
     for code, size in enumerate(moments.sizes.tolist()):
         of_class = samples.labels == code

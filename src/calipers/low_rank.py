@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from calipers import knn
 from calipers.arrays import FloatArray, IndexArray
-from calipers.data.samples import Samples
+from calipers.data.samples import MemorySamples, Samples, relative_weights, weights_of
 from calipers.init import (
     MOMENT_SAMPLES,
     N_VOTES,
@@ -112,7 +112,11 @@ class FactorRound:
         batches = AnchorBatches(white, n_steps, rng)
         axes = initial_axes(white, rank)
         self.solver = FactoredSolver(
-            axes, batches.labels, n_anchors=batches.n_anchors, n_examples=n_steps
+            axes,
+            batches.labels,
+            n_anchors=batches.n_anchors,
+            n_examples=n_steps,
+            weights=samples.weights,
         )
         self.round = Round(self.solver, white, batches, PORTION, batches.n_index_columns)
 
@@ -138,8 +142,8 @@ def factor_steps(n_samples: int) -> int:
 
 def halves(
     samples: Samples, rng: np.random.Generator
-) -> tuple[FloatArray, IndexArray, npt.NDArray[np.bool_]] | None:
-    """Some samples, their labels, and which half of them is held out first.
+) -> tuple[MemorySamples, npt.NDArray[np.bool_]] | None:
+    """Some samples, and which half of them is held out first.
 
     None where a half would not have two samples of a class and samples of two classes.
     """
@@ -150,7 +154,7 @@ def halves(
         sizes = np.bincount(labels[half]) if half.any() else np.zeros(1)
         if np.count_nonzero(sizes) < 2 or sizes.max() < 2:
             return None
-    return X, labels, is_held_out
+    return MemorySamples(X, labels, weights_of(samples, indices)), is_held_out
 
 
 def alternate(labels: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArray[np.bool_]:
@@ -166,12 +170,14 @@ def alternate(labels: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArray
     return is_held_out
 
 
-def held_out_error(Z: FloatArray, labels: IndexArray, is_held_out: npt.NDArray[np.bool_]) -> float:
+def held_out_error(samples: MemorySamples, is_held_out: npt.NDArray[np.bool_]) -> float:
     """Share of held-out samples whose nearest others, which are not held out, vote wrongly."""
+    Z, labels = samples.X, samples.labels
     anchors = np.flatnonzero(is_held_out)
     n_votes = min(N_VOTES, len(Z) - len(anchors))
     sides = is_held_out.astype(np.intp)
     _, near = nearest_same_and_other(
         np.ascontiguousarray(Z), sides, anchors, n_same=0, n_other=n_votes
     )
-    return float(np.mean(knn.vote(labels[near]) != labels[anchors]))
+    is_wrong = knn.vote(labels[near]) != labels[anchors]
+    return float(np.average(is_wrong, weights=relative_weights(samples, anchors)))

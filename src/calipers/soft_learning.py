@@ -51,7 +51,7 @@ def learn_factor(
         dense = in_memory(samples)
         targets = dense.labels if values is None else values[dense.labels]
         X = dense.X.astype(np.float64, copy=False)
-        problem = AllAnchors(loss, X, targets, given.weights)
+        problem = AllAnchors(loss, X, targets, dense.weights)
         solver = DescentSolver(problem, problem.start(axes), tol=float(estimator.tol))
         most = estimator.max_iter_
         one_round.minimise(estimator, moved, solver, max_iter=most, learned=learned)
@@ -69,7 +69,7 @@ def learn_factor(
         n_anchors=batches.n_anchors,
         n_examples=len(batches),
         loss=loss,
-        weights=given.weights,
+        weights=samples.weights,
     )
     examples = Examples(batches, [], 0.0, batches.n_index_columns)
     one_round.run(estimator, moved, examples, steps, learned=learned)

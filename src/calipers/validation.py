@@ -204,7 +204,7 @@ def check_classes(
         )
 
 
-def warn_singletons(classes: npt.NDArray[Any], sizes: IndexArray) -> None:
+def warn_singletons(classes: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> None:
     """Warn once which classes are singletons: their samples are never anchors."""
     singletons = classes[sizes == 1]
     if len(singletons):

@@ -9,7 +9,7 @@ import numpy as np
 from calipers import validation
 from calipers.closed_forms import Scatters
 from calipers.data.samples import MemorySamples, in_memory
-from calipers.fitting import FromWeightedLabels
+from calipers.fitting import FromLabels
 from calipers.init import std_or_one
 from calipers.inputs import Given
 from calipers.local_scatters import local_discriminants, local_scatters
@@ -18,7 +18,7 @@ from calipers.moments import moments_of
 from calipers.validation import AT_LEAST_ONE
 
 
-class LFDA(FromWeightedLabels, MahalanobisMixin):
+class LFDA(FromLabels, MahalanobisMixin):
     """Local Fisher discriminant analysis: discriminants of classes that have several clusters.
 
     Implements Sugiyama, "Dimensionality Reduction of Multimodal Labeled Data by Local Fisher
@@ -68,11 +68,11 @@ class LFDA(FromWeightedLabels, MahalanobisMixin):
 
     def _learn(self, given: Given) -> None:
         validation.check_closed_form(self, given)
-        dense, weights = in_memory(given.samples), given.weights
-        unit = std_or_one(dense.X.astype(np.float64), weights)
-        samples = MemorySamples(dense.X / unit, dense.labels)
-        moments = moments_of(samples, weights)
-        within, between = local_scatters(samples, moments, int(self.n_neighbors), weights)
+        dense = in_memory(given.samples)
+        unit = std_or_one(dense.X.astype(np.float64), dense.weights)
+        samples = MemorySamples(dense.X / unit, dense.labels, dense.weights)
+        moments = moments_of(samples)
+        within, between = local_scatters(samples, moments, int(self.n_neighbors))
         local = Scatters.of_labels(moments, np.ones_like(unit))._replace(
             within=within, dissimilar=between, unit=unit
         )

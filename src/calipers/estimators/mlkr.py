@@ -10,14 +10,14 @@ from sklearn.callback import CallbackSupportMixin
 
 from calipers import soft_learning
 from calipers.checkpoint import Checkpointed
-from calipers.fitting import FromWeightedLabels
+from calipers.fitting import FromLabels
 from calipers.inputs import Given
 from calipers.metric import MahalanobisMixin
 from calipers.solvers.soft_neighbors import squared_errors
 from calipers.validation import AT_LEAST_ONE, NOT_NEGATIVE
 
 
-class MLKR(FromWeightedLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
+class MLKR(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
     """Metric learning for kernel regression: small errors where neighbours vote on a number.
 
     Implements Weinberger and Tesauro, "Metric Learning for Kernel Regression" (2007). The target

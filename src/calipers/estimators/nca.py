@@ -10,14 +10,14 @@ from sklearn.callback import CallbackSupportMixin
 
 from calipers import soft_learning, validation
 from calipers.checkpoint import Checkpointed
-from calipers.fitting import FromWeightedLabels
+from calipers.fitting import FromLabels
 from calipers.inputs import Given
 from calipers.metric import MahalanobisMixin
 from calipers.solvers.soft_neighbors import expected_errors
 from calipers.validation import AT_LEAST_ONE, NOT_NEGATIVE
 
 
-class NCA(FromWeightedLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
+class NCA(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
     """Neighbourhood components analysis: as few errors of soft nearest neighbours as can be.
 
     Implements Goldberger, Roweis, Hinton and Salakhutdinov, "Neighbourhood Components Analysis"

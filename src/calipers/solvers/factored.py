@@ -59,7 +59,7 @@ class FactoredSolver:
     ) -> None:
         self.L = np.array(init, dtype=np.float64)
         self.loss, self.targets = loss, targets
-        self.weights = np.ones(len(targets)) if weights is None else weights / weights.mean()
+        self.weights = None if weights is None else weights / weights.mean()
         self.n_anchors, self.n_examples = n_anchors, n_examples
         self.n_iterations = 0
         self.curve: list[Point] = []
@@ -85,8 +85,7 @@ class FactoredSolver:
 
     def _advance(self, X: FloatArray, indices: IndexArray) -> float:
         n = self.n_anchors
-        targets, weights = self.targets[indices], self.weights[indices]
-        Z = X @ self.L.T
+        targets, Z = self.targets[indices], X @ self.L.T
         squared = squared_distances(Z[:n], Z[n:])
         squared[indices[:n, None] == indices[n:]] = np.inf
         if self.n_iterations == 0:
@@ -94,11 +93,12 @@ class FactoredSolver:
             self.L *= np.sqrt(factor)
             squared *= factor
             Z *= np.sqrt(factor)
-        squared -= np.log(weights[n:])
-        slopes, losses = self.loss(squared, targets[:n], targets[n:])
-        slopes *= weights[:n, None] / n
+        of_references = None if self.weights is None else self.weights[indices[n:]]
+        slopes, losses = self.loss(squared, targets[:n], targets[n:], of_references)
+        counts = np.ones(n) if self.weights is None else self.weights[indices[:n]]
+        slopes *= counts[:, None] / n
         self._step(np.vstack(anchor_gradients(slopes, Z[:n], Z[n:])).T @ X)
-        return float(losses @ weights[:n]) / n
+        return float(losses @ counts) / n
 
     def _step(self, gradient: FloatArray) -> None:
         self._mean = MOMENTUM * self._mean + (1.0 - MOMENTUM) * gradient
