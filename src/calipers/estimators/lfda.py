@@ -25,7 +25,8 @@ class LFDA(FromLabels, MahalanobisMixin):
     Discriminant Analysis" (2007). Within a class, samples that are far apart need not come near:
     pairs count by an affinity that falls with their distance. Rows of L are the directions with
     the largest ratio of the scatter between classes to that within, times the root of the ratio;
-    unlike `Discriminant` it has as many as features. Features are scaled first.
+    unlike `Discriminant` it has as many as features. Features are scaled first. Time grows with the
+    square of the number of samples of a class, memory with the number.
 
     Parameters
     ----------

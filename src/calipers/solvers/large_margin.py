@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from scipy.linalg import eigh, svd
 from calipers._core.impostors import columns_below, measure_targets, weigh
 from calipers.arrays import FloatArray, IndexArray
 from calipers.neighbors.search import nearest_same_and_other
-from calipers.threads import parallel_map
+from calipers.threads import InOrder, parallel_map
 
 _BLOCK_NUMBERS = 2**21  # distances computed at a time: 8 MB in float32
 _KEPT_PAIRS = 2**24  # pairs of samples kept for later evaluations: 64 MB
@@ -31,21 +30,6 @@ class Value:
     L: FloatArray
     mixed: FloatArray
     counts: FloatArray
-
-
-class InOrder:
-    """Sum arrays in the order of their numbers, whatever order threads bring them in."""
-
-    def __init__(self) -> None:
-        self._lock, self._waiting, self._next = Lock(), dict[int, FloatArray](), 0
-
-    def add(self, number: int, array: FloatArray, total: FloatArray) -> None:
-        """Add an array to the total once those before it have been."""
-        with self._lock:
-            self._waiting[number] = array
-            while self._next in self._waiting:
-                np.add(total, self._waiting.pop(self._next), out=total)
-                self._next += 1
 
 
 class LargeMargin:
