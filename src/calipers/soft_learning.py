@@ -12,7 +12,7 @@ from calipers.coordinates import Coordinates
 from calipers.data.samples import MemorySamples, in_memory
 from calipers.init import initial_map, resolved_init
 from calipers.inputs import Given
-from calipers.low_rank import AnchorBatches, factor_steps, initial_axes
+from calipers.low_rank import SampleBatches, factor_steps, initial_axes
 from calipers.one_round import Examples
 from calipers.rounds import random_streams
 from calipers.solvers.factored import FactoredSolver
@@ -27,8 +27,8 @@ def learn_factor(
 ) -> None:
     """Learn L by mini-batches, or from all samples at once if ``batch_size`` is None.
 
-    Sets ``init_``, ``max_iter_``, ``components_`` and what every learner counts. With ``values``,
-    classes stand for these targets.
+    Sets ``init_``, ``max_iter_``, ``batch_size_``, ``components_`` and what every learner counts.
+    With ``values``, classes stand for these targets.
     """
     n, d = given.samples.shape
     rank, has_classes = int(estimator.n_components or d), values is None
@@ -37,6 +37,9 @@ def learn_factor(
         init = "within-class"
     estimator.init_ = resolved_init(init, given.samples)
     estimator.max_iter_ = int(estimator.max_iter or factor_steps(n))
+    estimator.batch_size_ = (
+        factor_steps(n) if estimator.batch_size == "auto" else estimator.batch_size
+    )
     linear = initial_map(estimator.init_, given.samples)
     samples = given.samples if linear.matrix is None else given.samples.transformed(linear)
     axes = initial_axes(samples if has_classes else _of_one_class(samples), rank)
@@ -47,7 +50,7 @@ def learn_factor(
         return {"components_": coordinates.low_rank_components(L, samples)}
 
     rng = random_streams(estimator.random_state)[0]
-    if estimator.batch_size is None:
+    if estimator.batch_size_ is None:
         dense = in_memory(samples)
         targets = dense.labels if values is None else values[dense.labels]
         X = dense.X.astype(np.float64, copy=False)
@@ -56,17 +59,16 @@ def learn_factor(
         most = estimator.max_iter_
         one_round.minimise(estimator, moved, solver, max_iter=most, learned=learned)
         return
-    batches = AnchorBatches(
+    batches = SampleBatches(
         samples,
         estimator.max_iter_,
         rng,
-        n_anchors=int(estimator.batch_size),
+        batch_size=int(estimator.batch_size_),
         partners=has_classes,
     )
     steps = FactoredSolver(
         axes,
         batches.labels if values is None else values[batches.labels],
-        n_anchors=batches.n_anchors,
         n_examples=len(batches),
         loss=loss,
         weights=samples.weights,
@@ -83,7 +85,6 @@ def _of_one_class(samples: Any) -> MemorySamples:
 
 def check(estimator: Any, given: Given, *, has_labels: bool) -> None:
     """Raise for samples or settings that no factor can be learned with; sets ``notes_``."""
-    owner, d = type(estimator).__name__, given.samples.shape[1]
     estimator.notes_ = validation.check_magnitude(given.samples)
-    validation.check_components(owner, estimator.n_components, d)
-    validation.check_init(owner, estimator.init, d, has_labels=has_labels)
+    d = given.samples.shape[1]
+    validation.check_init_and_components(estimator, d, has_labels=has_labels)

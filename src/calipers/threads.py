@@ -133,6 +133,22 @@ def parallel_map(work: Callable[[Item], Result], items: Iterable[Item]) -> list[
     return list(_pool(os.getpid(), n_threads()).map(work, items))
 
 
+_TILE_PRODUCTS = 2**25  # multiplications of a tile of a matrix product: about a millisecond
+
+
+def parallel_product(A: npt.NDArray[Any], B: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return ``A @ B`` by tiles of A's rows; their limits depend on the shapes alone.
+
+    >>> parallel_product(np.eye(2), np.array([[1.0], [2.0]])).ravel()
+    array([1., 2.])
+    """
+    out = np.empty((len(A), B.shape[1]))
+    size = max(1, _TILE_PRODUCTS // max(1, B.size))
+    tiles = [slice(first, first + size) for first in range(0, len(A), size)]
+    parallel_map(lambda tile: np.matmul(A[tile], B, out=out[tile]), tiles)
+    return out
+
+
 class InOrder:
     """Sum arrays in the order of their numbers, whatever order threads bring them in.
 

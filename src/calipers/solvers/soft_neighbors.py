@@ -41,7 +41,9 @@ def expected_errors(
     is_same = anchors[:, None] == references
     shares = _softmax(squared, weights)
     p = np.sum(shares, axis=1, where=is_same)
-    return shares * (is_same - p[:, None]), 1.0 - p
+    slopes = is_same - p[:, None]
+    slopes *= shares
+    return slopes, 1.0 - p
 
 
 def squared_errors(
@@ -54,14 +56,17 @@ def squared_errors(
     shares = _softmax(squared, weights)
     predicted = shares @ references
     error = predicted - anchors
-    slopes = 2.0 * error[:, None] * (predicted[:, None] - references) * shares
+    slopes = predicted[:, None] - references
+    slopes *= 2.0 * error[:, None]
+    slopes *= shares
     return slopes, error**2
 
 
 def _softmax(squared: FloatArray, weights: FloatArray | None) -> FloatArray:
     """Shares of exp(-squared), times weights, in each row; 0 where nothing is finite."""
     nearest = squared.min(axis=1, initial=np.inf)
-    shares = np.exp(np.where(np.isfinite(nearest), nearest, 0.0)[:, None] - squared)
+    shares = np.where(np.isfinite(nearest), nearest, 0.0)[:, None] - squared
+    np.exp(shares, out=shares)
     if weights is not None:
         shares *= weights
     total = shares.sum(axis=1)
@@ -71,8 +76,11 @@ def _softmax(squared: FloatArray, weights: FloatArray | None) -> FloatArray:
 
 def squared_distances(A: FloatArray, B: FloatArray) -> FloatArray:
     """Squared Euclidean distances between the rows of A and of B."""
-    squared = np.sum(A**2, axis=1)[:, None] - 2.0 * (A @ B.T) + np.sum(B**2, axis=1)
-    return np.asarray(np.maximum(squared, 0.0))
+    squared = A @ B.T
+    squared *= -2.0
+    squared += np.sum(A**2, axis=1)[:, None]
+    squared += np.sum(B**2, axis=1)
+    return np.maximum(squared, 0.0, out=squared)
 
 
 def width_factor(apart: FloatArray) -> float:
