@@ -30,7 +30,8 @@ from calipers.neighbors.search import nearest_same_and_other
 from calipers.solvers.factored import FactoredSolver
 from calipers.training import Round
 
-PER_ROOT = 4  # steps, and samples of a step, times the root of the number of samples
+BATCH_SIZE = 384
+STEPS_PER_ROOT = 4  # steps, times the root of the number of samples
 PORTION = 15  # steps between two reports
 HELD_OUT_SAMPLES = 3_000  # at most, half of which are learned from and half held out
 
@@ -40,8 +41,7 @@ class SampleBatches:
 
     Samples come in random order, all of them before one comes again. Half of a batch comes so; the
     other half are samples of the same classes, one for each. Without ``partners`` all come so.
-    Places are those of an array that holds the samples. By default a batch has as many samples as
-    `factor_steps` says, too.
+    Places are those of an array that holds the samples.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class SampleBatches:
         n_batches: int,
         rng: np.random.Generator,
         *,
-        batch_size: int | None = None,
+        batch_size: int = BATCH_SIZE,
         partners: bool = True,
     ) -> None:
         self.n_batches, self.rng, self.partners = n_batches, rng, partners
@@ -59,8 +59,6 @@ class SampleBatches:
         self.by_class = np.argsort(self.labels, kind="stable")
         self.place = np.argsort(self.by_class)
         self.first = np.cumsum(self.sizes) - self.sizes
-        if batch_size is None:
-            batch_size = factor_steps(len(self.labels))
         self.holds_all = batch_size >= len(self.labels)
         self.n_fresh = max(1, batch_size // 2) if partners else batch_size
 
@@ -133,7 +131,7 @@ def initial_axes(samples: Samples, rank: int) -> FloatArray:
 
 def factor_steps(n_samples: int) -> int:
     """Steps of a `FactorRound`: they grow as the root of the number of samples."""
-    return max(1, isqrt(int(PER_ROOT**2 * n_samples)))
+    return max(1, isqrt(int(STEPS_PER_ROOT**2 * n_samples)))
 
 
 def halves(

@@ -27,8 +27,8 @@ def learn_factor(
 ) -> None:
     """Learn L by mini-batches, or from all samples at once if ``batch_size`` is None.
 
-    Sets ``init_``, ``max_iter_``, ``batch_size_``, ``components_`` and what every learner counts.
-    With ``values``, classes stand for these targets.
+    Sets ``init_``, ``max_iter_``, ``components_`` and what every learner counts. With ``values``,
+    classes stand for these targets.
     """
     n, d = given.samples.shape
     rank, has_classes = int(estimator.n_components or d), values is None
@@ -37,9 +37,6 @@ def learn_factor(
         init = "within-class"
     estimator.init_ = resolved_init(init, given.samples)
     estimator.max_iter_ = int(estimator.max_iter or factor_steps(n))
-    estimator.batch_size_ = (
-        factor_steps(n) if estimator.batch_size == "auto" else estimator.batch_size
-    )
     linear = initial_map(estimator.init_, given.samples)
     samples = given.samples if linear.matrix is None else given.samples.transformed(linear)
     axes = initial_axes(samples if has_classes else _of_one_class(samples), rank)
@@ -50,7 +47,7 @@ def learn_factor(
         return {"components_": coordinates.low_rank_components(L, samples)}
 
     rng = random_streams(estimator.random_state)[0]
-    if estimator.batch_size_ is None:
+    if estimator.batch_size is None:
         dense = in_memory(samples)
         targets = dense.labels if values is None else values[dense.labels]
         X = dense.X.astype(np.float64, copy=False)
@@ -63,7 +60,7 @@ def learn_factor(
         samples,
         estimator.max_iter_,
         rng,
-        batch_size=int(estimator.batch_size_),
+        batch_size=int(estimator.batch_size),
         partners=has_classes,
     )
     steps = FactoredSolver(

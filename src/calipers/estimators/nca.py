@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.callback import CallbackSupportMixin
-from sklearn.utils._param_validation import StrOptions
 
 from calipers import soft_learning, validation
 from calipers.checkpoint import Checkpointed
 from calipers.fitting import FromLabels
 from calipers.inputs import Given
+from calipers.low_rank import BATCH_SIZE
 from calipers.metric import MahalanobisMixin
 from calipers.solvers.soft_neighbors import expected_errors
 from calipers.validation import AT_LEAST_ONE, NOT_NEGATIVE
@@ -38,10 +38,9 @@ class NCA(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # 
         Metric that learning starts from, but for its scale. "auto": of raw and scaled features
         those with the lower leave-one-out 3-NN error; for fewer components than features, the
         discriminant axes ("within-class").
-    batch_size : int, "auto" or None, default="auto"
-        Samples of a step, which find their neighbours among each other. "auto": four times the
-        root of their number. None: all samples at once, by L-BFGS, in memory that grows with their
-        number (not its square).
+    batch_size : int or None, default=384
+        Samples of a step, which find their neighbours among each other. None: all samples at
+        once, by L-BFGS, in memory that grows with their number (not its square).
     max_iter : int or None, default=None
         Steps, with `batch_size` None at most. None: four times the root of the number of samples.
     tol : float, default=1e-5
@@ -56,8 +55,8 @@ class NCA(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # 
         L with M = L'L, rows by falling variance of the training samples.
     init_ : str or ndarray
         What `init` stood for.
-    max_iter_, batch_size_ : int
-        What `max_iter` and `batch_size` stood for.
+    max_iter_ : int
+        What `max_iter` stood for.
     n_iter_, n_updates_ : int
         Steps.
     loss_curve_ : ndarray of shape (n_points,)
@@ -89,7 +88,7 @@ class NCA(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [AT_LEAST_ONE, None],
         "init": [str, "array-like"],
-        "batch_size": [AT_LEAST_ONE, StrOptions({"auto"}), None],
+        "batch_size": [AT_LEAST_ONE, None],
         "max_iter": [AT_LEAST_ONE, None],
         "tol": [NOT_NEGATIVE],
         "random_state": ["random_state"],
@@ -100,7 +99,7 @@ class NCA(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # 
         n_components: int | None = None,
         *,
         init: str | npt.ArrayLike = "auto",
-        batch_size: int | Literal["auto"] | None = "auto",
+        batch_size: int | None = BATCH_SIZE,
         max_iter: int | None = None,
         tol: float = 1e-5,
         random_state: int | np.random.RandomState | None = None,
