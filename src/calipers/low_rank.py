@@ -30,7 +30,7 @@ from calipers.neighbors.search import nearest_same_and_other
 from calipers.solvers.factored import FactoredSolver
 from calipers.training import Round
 
-BATCH_SIZE = 384
+FACTOR_BATCH = 384  # samples of a step
 STEPS_PER_ROOT = 4  # steps, times the root of the number of samples
 PORTION = 15  # steps between two reports
 HELD_OUT_SAMPLES = 3_000  # at most, half of which are learned from and half held out
@@ -50,7 +50,7 @@ class SampleBatches:
         n_batches: int,
         rng: np.random.Generator,
         *,
-        batch_size: int = BATCH_SIZE,
+        batch_size: int = FACTOR_BATCH,
         partners: bool = True,
     ) -> None:
         self.n_batches, self.rng, self.partners = n_batches, rng, partners
