@@ -28,14 +28,14 @@ def local_scatters(
     for code, size in enumerate(moments.sizes.tolist()):
         of_class = samples.labels == code
         X = samples.X[of_class] - moments.means[code]
-        scatter = _affine_scatter(X, weight[of_class], min(k, size - 1))
+        scatter = _affinity_scatter(X, weight[of_class], min(k, size - 1))
         within += scatter / size
         mixture += scatter / moments.n
     between = moments.within + moments.between - moments.by_size / moments.n
     return within, mixture + between - within
 
 
-def _affine_scatter(X: FloatArray, weight: FloatArray, k: float) -> FloatArray:
+def _affinity_scatter(X: FloatArray, weight: FloatArray, k: float) -> FloatArray:
     """Half the sum of (x - y)(x - y)' over all pairs, each by its affinity A and its weights.
 
     It is X'(D - A)X with D the sums of A's rows. Time grows with the square of the samples; memory
