@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.callback import CallbackSupportMixin
 
-from calipers import soft_learning, validation
+from calipers import low_rank, soft_learning, validation
 from calipers.checkpoint import Checkpointed
 from calipers.fitting import FromLabels
 from calipers.inputs import Given
-from calipers.low_rank import FACTOR_BATCH
 from calipers.metric import MahalanobisMixin
 from calipers.solvers.soft_neighbors import expected_errors
 from calipers.validation import AT_LEAST_ONE, NOT_NEGATIVE
@@ -99,7 +98,7 @@ class NCA(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # 
         n_components: int | None = None,
         *,
         init: str | npt.ArrayLike = "auto",
-        batch_size: int | None = FACTOR_BATCH,
+        batch_size: int | None = low_rank.FACTOR_BATCH,
         max_iter: int | None = None,
         tol: float = 1e-5,
         random_state: int | np.random.RandomState | None = None,
