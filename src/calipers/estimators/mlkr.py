@@ -44,7 +44,7 @@ class MLKR(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  #
         With `batch_size` None, stop once a step lowers the objective by less than this share of
         it, on average over five.
     random_state : int, RandomState instance or None, default=None
-        Seeds the batches.
+        Seeds the batches, unless one holds all samples.
 
     Attributes
     ----------
