@@ -39,6 +39,11 @@ VALUES: Mapping[str, Sequence[Any]] = {
 }
 """Values to try; other constants are halved and doubled."""
 
+ELSEWHERE: Mapping[str, Sequence[tuple[str, str]]] = {
+    "NCA": (("calipers.low_rank", "STEPS_PER_ROOT"), ("calipers.solvers.factored", "STEP")),
+}
+"""Constants of a learner that are not in its file: their modules and names."""
+
 
 class Choice(NamedTuple):
     """A learner with its settings."""
@@ -62,10 +67,13 @@ def numbers_of(name: str) -> list[Choice]:
     """Choices that differ from a learner's defaults in one number: parameters, and constants."""
     kind = getattr(calipers, name)
     module = import_module(kind.__module__)
-    constants = {key: value for key, value in vars(module).items() if key.isupper()}
+    places = [(module, key, value) for key, value in vars(module).items() if key.isupper()]
+    places += [(module, key, value) for key, value in kind().get_params().items()]
+    for path, key in ELSEWHERE.get(name, ()):
+        places.append((import_module(path), key, getattr(import_module(path), key)))
     return [
-        Choice(f"{key}={value}", _of_learner(kind, key, value, module))
-        for key, present in {**kind().get_params(), **constants}.items()
+        Choice(f"{key}={value}", _of_learner(kind, key, value, place))
+        for place, key, present in places
         if isinstance(present, int | float) and not isinstance(present, bool)
         for value in (_half(present), 2 * present)
     ]

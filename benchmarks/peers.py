@@ -17,7 +17,8 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", nargs="+", metavar="NAME", default=NAMES)
     parser.add_argument("--peers", nargs="+", metavar="PEER", choices=every, default=every)
     parser.add_argument("--seeds", nargs="+", type=int, default=(0, 1, 2))
+    add_environment_arguments(parser)
+
+
+def add_environment_arguments(parser: argparse.ArgumentParser) -> None:
+    """How peers are run, and where."""
     parser.add_argument("--seconds", type=float, default=60.0, help="cap of each fit")
     parser.add_argument(
         "--peer-threads", type=int, help="BLAS threads of the others; else one or all, the faster"
@@ -98,7 +104,8 @@ def run(asked: argparse.Namespace, report: Report) -> None:
         f"3-NN errors of the test part; fits are stopped after {asked.seconds:g} s; MB: how far "
         "the fit raised the memory of its process; thr.: BLAS threads"
     )
-    troubles = _troubles(asked)
+    chosen = [contestant for contestant in CONTESTANTS if contestant.name in asked.peers]
+    found = troubles(asked, chosen)
     for name in asked.only:
         for seed in asked.seeds:
             try:
@@ -106,7 +113,6 @@ def run(asked: argparse.Namespace, report: Report) -> None:
             except DatasetError as error:
                 report.skip("peers", str(error), data=name, seed=seed)
                 break
-            threads = asked.peer_threads or blas.for_product(data.X_train)
             for contestant, features in _runs(asked, name, seed):
                 row = {
                     "data": name,
@@ -116,11 +122,9 @@ def run(asked: argparse.Namespace, report: Report) -> None:
                     "features": features,
                     "cap": asked.seconds,
                 }
-                trouble = troubles.get(contestant.environment)
+                part = rescaled(data, features)
                 try:
-                    if trouble:
-                        raise PeerError(trouble)
-                    answer = _measure(contestant, rescaled(data, features), seed, asked, threads)
+                    answer = measure(contestant, part, seed, asked, found, split_error)
                 except PeerError as failure:
                     report.skip("peers", str(failure), **row)
                 else:
@@ -146,10 +150,10 @@ def _runs(asked: argparse.Namespace, name: str, seed: int) -> Iterator[tuple[Con
                 yield contestant, "standardised"
 
 
-def _troubles(asked: argparse.Namespace) -> dict[str | None, str]:
+def troubles(asked: argparse.Namespace, contestants: Iterable[Contestant]) -> dict[str | None, str]:
     """Environments that are not there, each with the reason."""
-    troubles: dict[str | None, str] = {}
-    wanted = {one.environment for one in CONTESTANTS if one.name in asked.peers} - {None}
+    found: dict[str | None, str] = {}
+    wanted = {one.environment for one in contestants} - {None}
     for name in sorted(filter(None, wanted)):
         folder = asked.make_environments or asked.environments
         if folder is None:
@@ -160,29 +164,43 @@ def _troubles(asked: argparse.Namespace) -> dict[str | None, str]:
             there = environments.interpreter(folder / name).is_file()
             reason = None if there else f"no environment {name!r} in {folder}"
         if reason:
-            troubles[name] = reason
-    return troubles
+            found[name] = reason
+    return found
 
 
-def _measure(
-    contestant: Contestant, data: Split, seed: int, asked: argparse.Namespace, threads: int
+def measure(
+    contestant: Contestant,
+    data: Split,
+    seed: int,
+    asked: argparse.Namespace,
+    found: dict[str | None, str],
+    error_of: Callable[..., float],
 ) -> Row:
-    """One fit, then its error."""
+    """One fit, then its error; ``found`` are troubles with environments."""
+    if contestant.environment in found:
+        raise PeerError(found[contestant.environment])
     if contestant.learner is None:
         nothing = {"seconds": 0.0, "cpu_seconds": 0.0, "megabytes": 0.0}
-        return {"error": 100 * split_error(data), **nothing}
+        return {"error": 100 * error_of(data), **nothing}
     is_ours = contestant.name.startswith("Calipers")  # it knows how many threads it wants
-    fitted, more = _fit(contestant, data, seed, asked, None if is_ours else threads)
+    threads = None if is_ours else asked.peer_threads or _threads_for(data.X_train.shape)
+    fitted, more = _fit(contestant, data, seed, asked, threads)
     if not np.isfinite(fitted.components).all():
         raise PeerError("its metric is not finite")
     return {
-        "error": 100 * split_error(data, fitted),
+        "error": 100 * error_of(data, fitted),
         "seconds": fitted.seconds,
         **more,
         "iterations": fitted.n_iterations,
         "ended": "cap" if fitted.capped else "itself",
-        "threads": None if is_ours else threads,
+        "threads": threads,
     }
+
+
+@lru_cache
+def _threads_for(shape: tuple[int, int]) -> int:
+    """BLAS threads that are faster for samples of a shape: one or all."""
+    return blas.for_product(np.zeros(shape))
 
 
 def _fit(

@@ -1,4 +1,4 @@
-"""Metrics of few dimensions: batches of anchors, held-out halves, and what comes of them."""
+"""Metrics of few dimensions: batches of samples, held-out halves, and what comes of them."""
 
 from __future__ import annotations
 
@@ -7,35 +7,47 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calipers import Euclidean, TripletSGD, low_rank
+from calipers import Euclidean, TripletSGD
+from calipers.arrays import IndexArray
 from calipers.data.samples import MemorySamples
 from calipers.evaluation import knn_error
-from calipers.low_rank import AnchorBatches, alternate, halves, held_out_error
+from calipers.low_rank import SampleBatches, alternate, halves, held_out_error
 from learners import iris
 
 RNG = np.random.default_rng(0)
 X, Y = iris()
 
 
-@pytest.mark.parametrize("per_anchor", [5, 2])
-def test_every_anchor_has_another_of_its_class(
-    per_anchor: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(low_rank, "REFERENCES_PER_ANCHOR", per_anchor)
+def batches_of(labels: IndexArray, **settings: Any) -> list[IndexArray]:
+    samples = MemorySamples(RNG.random((len(labels), 2)), labels)
+    batches = SampleBatches(samples, 10, RNG, **settings)
+    rows = next(batches.portions(10))
+    assert rows.shape == (10, 2 * batches.n_index_columns)
+    places, indices = np.split(rows, 2, axis=1)
+    np.testing.assert_array_equal(places, indices)
+    return list(indices)
+
+
+def test_every_sample_of_a_batch_has_another_of_its_class() -> None:
     labels = np.append(np.arange(99) // 2, 50)  # pairs; the last two are singletons
-    samples = MemorySamples(RNG.random((100, 2)), labels)
-    batches = AnchorBatches(samples, 10, RNG, n_anchors=20)
-    seen = []
-    for row in next(batches.portions(10)):
-        places, indices = np.split(row, 2)
-        np.testing.assert_array_equal(places, indices)
-        anchors, references = indices[: batches.n_anchors], indices[batches.n_anchors :]
-        for anchor in anchors:
-            assert np.any((labels[references] == labels[anchor]) & (references != anchor))
-        seen.append(anchors)
-    assert np.concatenate(seen[:4]).size == len(set(np.concatenate(seen[:4]).tolist()))
-    assert np.concatenate(seen).max() == 97
-    assert batches.n_index_columns == len(indices)
+    batches = batches_of(labels, batch_size=40)
+    for indices in batches:
+        assert len(indices) == 40
+        for index in indices[labels[indices] < 49]:
+            assert np.any((labels[indices] == labels[index]) & (indices != index))
+    fresh = np.concatenate([indices[:20] for indices in batches[:5]])
+    np.testing.assert_array_equal(np.sort(fresh), np.arange(100))  # before one comes again
+
+
+def test_batches_without_partners_hold_samples_in_random_order() -> None:
+    batches = batches_of(np.arange(100), batch_size=50, partners=False)
+    for first, second in zip(batches[::2], batches[1::2], strict=True):
+        np.testing.assert_array_equal(np.sort(np.append(first, second)), np.arange(100))
+
+
+def test_a_large_batch_holds_all_samples() -> None:
+    for indices in batches_of(np.arange(100) % 3, batch_size=100):
+        np.testing.assert_array_equal(indices, np.arange(100))
 
 
 def test_halves_alternate_within_classes() -> None:
@@ -52,7 +64,9 @@ def test_halves_alternate_within_classes() -> None:
 def test_the_error_of_held_out_samples() -> None:
     Z = np.array([[0.0], [0.1], [0.2], [0.3], [5.0], [5.1]])
     labels, held = np.array([0, 0, 1, 1, 1, 1]), np.array([True, False, False, False, True, False])
-    assert held_out_error(Z, labels, held) == 0.5  # the first is outvoted
+    assert held_out_error(MemorySamples(Z, labels), held) == 0.5  # the first is outvoted
+    weights = np.array([3.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+    assert held_out_error(MemorySamples(Z, labels, weights), held) == 0.75
 
 
 def plane(seed: int) -> tuple[Any, Any]:

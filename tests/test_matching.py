@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import fbeta_score, precision_score, roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 
@@ -222,3 +223,57 @@ def test_triplets_in_a_grid_and_ties() -> None:
     assert searched.best_score_ > 0.8
     assert set(cross_val_predict(searched.best_estimator_, triplets)) == {-1, 1}
     assert searched.predict(triplets[:1, [0, 1, 1]]).tolist() == [-1]  # as far: not nearer
+
+
+OF_TUPLES = ("predict", "decision_function", "predict_proba", "pair_distance", "pair_score")
+OF_NOTHING = ("get_metric", "get_mahalanobis_matrix")
+
+
+@pytest.mark.parametrize("model", [PairClassifier(GMML()), TripletClassifier(SCML())], ids=str)
+def test_nothing_is_answered_before_a_fit(model: Any) -> None:
+    calls: dict[str, tuple[Any, ...]] = {
+        **dict.fromkeys(OF_TUPLES, (PAIRS,)),
+        **dict.fromkeys(OF_NOTHING, ()),
+        "transform": (X,),
+        "calibrate_threshold": (PAIRS, SIGNS),
+        "set_threshold": (1.0,),
+    }
+    for name, arguments in calls.items():
+        if hasattr(model, name):
+            with pytest.raises(NotFittedError):
+                getattr(model, name)(*arguments)
+
+
+@pytest.mark.parametrize("preprocessor", [None, X], ids=["samples", "indices"])
+def test_a_classifier_has_the_methods_of_its_metric(preprocessor: Any) -> None:
+    pairs = PAIRS if preprocessor is None else INDICES
+    model = PairClassifier(GMML(), preprocessor=preprocessor).fit(pairs, SIGNS)
+    metric = model.metric_
+    np.testing.assert_array_equal(model.transform(X), metric.transform(X))
+    np.testing.assert_array_equal(model.pair_distance(pairs), metric.pair_distance(PAIRS))
+    np.testing.assert_array_equal(model.pair_score(pairs), metric.pair_score(PAIRS))
+    assert model.get_metric()(*PAIRS[0]) == metric.get_metric()(*PAIRS[0])
+    np.testing.assert_array_equal(model.get_mahalanobis_matrix(), metric.get_mahalanobis_matrix())
+    triplets = TripletClassifier(Euclidean(), preprocessor=preprocessor)
+    triplets.fit(np.concatenate([pairs, pairs[:, :1]], axis=1))
+    expected = np.linalg.norm(PAIRS[:, 0] - PAIRS[:, 1], axis=1)
+    np.testing.assert_allclose(triplets.pair_distance(pairs), expected)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"strategy": "max_tpr"}, {"strategy": "precision", "min_rate": None}], ids=str
+)
+def test_settings_are_checked_before_anything_is_learned(settings: Any) -> None:
+    class Never(GMML):
+        def fit_pairs(self, *data: Any, **more: Any) -> Any:
+            raise AssertionError("it learned first")
+
+    with pytest.raises(ValueError, match="needs min_rate, a number from 0 to 1, got None"):
+        PairClassifier(Never(), **settings).fit(PAIRS, SIGNS)
+
+
+def test_precision_alone_is_an_f_score() -> None:
+    model = PairClassifier(GMML(), strategy="f_beta", beta=0.0).fit(PAIRS, SIGNS)
+    usual = PairClassifier(GMML()).fit(PAIRS, SIGNS)
+    scores = [precision_score(SIGNS, each.predict(PAIRS)) for each in (model, usual)]
+    assert scores[0] >= scores[1]

@@ -188,3 +188,14 @@ def test_a_fitted_repr_says_what_was_resolved() -> None:
     assert repr(clone(fitted)) == before
     assert fitted._repr_html_().startswith(f"<p>{escape(repr(fitted))}</p><style")
     assert clone(fitted)._repr_html_().startswith("<style")
+
+
+def test_the_function_takes_a_table_of_one_sample() -> None:
+    X, y = iris()
+    metric = little("WithinClass").fit(X, y).get_metric()
+    assert metric(X[:1], X[1:2]) == metric(X[0], X[1]) == metric(X[0].tolist(), X[1].tolist())
+    for wrong in (X[:2], X[0, :3], X[:1, :3], X[None]):
+        with pytest.raises(ValueError, match="takes two samples of 4 features, got shapes"):
+            metric(wrong, X[1])
+    alone = little("WithinClass").fit(X[:, 2:3], y).get_metric()
+    assert alone(1.0, 2.5) == alone([1.0], [2.5]) == alone([[1.0]], [[2.5]]) > 0.0

@@ -209,9 +209,9 @@ def test_many_samples_are_compared_by_some_and_learned_from_all() -> None:
     class Sizes(Euclidean):
         seen: ClassVar[list[int]] = []
 
-        def fit(self, X: Any, y: Any = None, **more: Any) -> Any:
+        def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **more: Any) -> Any:
             Sizes.seen.append(len(X))
-            return super().fit(X, y, **more)
+            return super().fit(X, y, sample_weight, **more)
 
     samples = np.random.default_rng(0).standard_normal((4000, 2))
     MetricCV([("sizes", Sizes())], cv=2, random_state=0).fit(samples, np.arange(4000) % 2)

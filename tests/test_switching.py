@@ -104,6 +104,8 @@ METHODS = {"set_callbacks", "fit_pairs", "fit_triplets"}
 @pytest.mark.parametrize("word", switching._INSTEAD)
 def test_an_answer_names_only_what_the_learner_has(name: str, word: str) -> None:
     learner = LEARNERS[name]
+    if word in learner.get_params(deep=False):
+        return
     with pytest.raises(TypeError, match=f"^{name} has no parameter '{word}', ") as refused:
         type(learner)(**{word: 1})
     answer = str(refused.value).split("which metric-learn has: ")[1]
@@ -123,6 +125,7 @@ def test_an_answer_names_only_what_the_learner_has(name: str, word: str) -> None
         ("SCML", "beta", "l1_weight"),
         ("SCML", "gamma", "learning_rate"),
         ("ITML", "n_constraints", "n_triplets"),
+        ("SCML", "max_iter", "n_triplets"),
     ],
 )
 def test_the_word_to_use_is_a_parameter(name: str, word: str, ours: str) -> None:
@@ -130,3 +133,36 @@ def test_the_word_to_use_is_a_parameter(name: str, word: str, ours: str) -> None
     assert ours in learner().get_params()
     with pytest.raises(TypeError, match=f"'{word}', which metric-learn has: say {ours}"):
         learner(**{word: 1})
+
+
+@pytest.mark.parametrize("name", ["NCA", "MLKR", "TripletSGD"])
+@pytest.mark.parametrize("init", switching._INITS)
+def test_initial_metrics_are_answered_by_ours(name: str, init: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    said = f"^{name} has no init='{init}', which metric-learn has: .* say '([a-z-]+)'"
+    with pytest.raises(ValueError, match=said) as refused:
+        getattr(calipers, name)(init=init).fit(X, y)
+    ours = re.findall("say '([a-z-]+)'", str(refused.value))[0]
+    if ours != "within-class" or name != "MLKR":  # which knows no classes
+        getattr(calipers, name)(init=ours).fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["NCA", "TripletSGD"])
+def test_an_initial_matrix_has_the_components_asked_for(name: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    learner = getattr(calipers, name)
+    assert learner(init=np.eye(4), n_components=3).fit(X, y).components_.shape == (3, 4)
+    with pytest.raises(ValueError, match="n_components=3, but init has 2 rows: ask for at most 2"):
+        learner(init=np.eye(4)[:2], n_components=3).fit(X, y)
+
+
+@pytest.mark.parametrize("name", switching._CLASSES)
+def test_classes_are_answered_by_what_to_write(name: str) -> None:
+    with pytest.raises(
+        ImportError, match=f"^calipers has no {name}, which metric-learn has: "
+    ) as no:
+        exec(f"from calipers import {name}")
+    for ours in re.findall(r"(\w+)\(\)\.", str(no.value)):
+        assert hasattr(calipers, ours)
+    for learner, method in re.findall(r"(\w+)\(\)\.(\w+)", str(no.value)):
+        assert hasattr(getattr(calipers, learner), method)

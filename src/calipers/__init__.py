@@ -136,6 +136,7 @@ def __getattr__(name: str) -> Any:
     if name in _PUBLIC_MODULES:
         return import_module(f"calipers.{name}")
     if name not in _HOME_OF:
+        import_module("calipers.switching").refuse_class(name)
         raise AttributeError(f"module 'calipers' has no attribute {name!r}")
     return getattr(import_module(_HOME_OF[name]), name)
 

@@ -126,7 +126,7 @@ class CheckpointObserver:
 
 
 def fit_digest(estimator: Any, samples: Samples, examples: IndexArray | None) -> str:
-    """A digest of the settings and of all data: samples, labels and given examples."""
+    """A digest of the settings and of all data: samples, labels, weights and examples."""
     digest = hashlib.sha256()
     seed = getattr(estimator, "random_state", 0)
     if not isinstance(seed, Integral):
@@ -138,8 +138,9 @@ def fit_digest(estimator: Any, samples: Samples, examples: IndexArray | None) ->
     if len(samples.class_sizes):
         labels = samples.labels_of(np.arange(samples.shape[0]))
         digest.update(np.ascontiguousarray(labels).tobytes())
-    if examples is not None:
-        digest.update(np.ascontiguousarray(examples).tobytes())
+    for array in (samples.weights, examples):
+        if array is not None:
+            digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
 
 

@@ -110,16 +110,16 @@ class Scatters(NamedTuple):
 
     @classmethod
     @single_threaded_blas()
-    def of_few(cls, samples: Samples, weights: FloatArray | None) -> Scatters:
+    def of_few(cls, samples: Samples) -> Scatters:
         """Of all pairs of samples that are fewer than their features."""
         dense = in_memory(samples)
         X = dense.X.astype(np.float64)
-        unit = std_or_one(X, weights)
+        unit = std_or_one(X, dense.weights)
         X /= unit
         basis = span_basis(X)
-        inside = MemorySamples(X @ basis, dense.labels)
+        inside = MemorySamples(X @ basis, dense.labels, dense.weights)
         return (
-            cls.of_labels(moments_of(inside, weights), np.ones(basis.shape[1]))
+            cls.of_labels(moments_of(inside), np.ones(basis.shape[1]))
             ._replace(unit=unit)
             .in_span(basis)
         )
@@ -142,14 +142,18 @@ class Scatters(NamedTuple):
         }
         return self._replace(basis=inner if basis is None else basis @ inner, **matrices)
 
-    @property
-    def spectra(self) -> tuple[Spectrum, Spectrum]:
-        """S and D, shrunk."""
+    def check_counts(self) -> None:
+        """Raise if weights are so small that no pair of a class is left."""
         if self.within.any() and not self.similar.any():
             raise ValueError(
                 "sample_weight counts samples, and these make not even one pair of a class: "
                 "multiply it."
             )
+
+    @property
+    def spectra(self) -> tuple[Spectrum, Spectrum]:
+        """S and D, shrunk."""
+        self.check_counts()
         return (
             self.shrunk(self.similar, self.n_similar),
             self.shrunk(self.dissimilar, self.n_dissimilar),
@@ -240,7 +244,7 @@ class FromMoments:
             validation.check_range(samples)
             validation.check_components(type(self).__name__, self.n_components, samples.shape[1])
             stream = StreamedMoments(self._stream)
-            stream.add(samples.X, batch.y, batch.weights)
+            stream.add(samples.X, batch.y, samples.weights)
             if self._has_classes:
                 self.classes_ = stream.classes
             self._set(Scatters.of_labels(stream.moments()))
@@ -259,14 +263,14 @@ class FromMoments:
 
     def _learn(self, given: Given) -> None:
         validation.check_closed_form(self, given)
-        (n, d), weights = given.samples.shape, given.weights
+        n, d = given.samples.shape
         if given.pairs is not None:
             check_kinds(type(self).__name__, given.pairs, needs_far=self._needs_far)
             self._set(type(self)._of_pairs(given.samples, given.pairs))
         elif n < d:
-            self._set(Scatters.of_few(given.samples, weights))
+            self._set(Scatters.of_few(given.samples))
         else:
-            self._set(Scatters.of_labels(moments_of(given.samples, weights)))
+            self._set(Scatters.of_labels(moments_of(given.samples)))
 
     def _set(self, scatters: Scatters) -> None:
         if scatters.basis is None:

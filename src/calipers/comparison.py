@@ -109,11 +109,15 @@ class Comparison:
         if not errors:
             problem = next(iter(self.failures.values()), "the comparison was interrupted")
             raise ValueError(f"No candidate of {owner} could be fitted: {problem}")
-        groups = self._groups()
-        means = {place: scores.mean_error(each, groups)[0] for place, each in errors.items()}
+        groups, weights = self._of_folds(self.task.groups), self._of_folds(self.task.weights)
+
+        def mean_error(each: FloatArray) -> tuple[float, float]:
+            return scores.mean_error(each, groups, weights)
+
+        means = {place: mean_error(each)[0] for place, each in errors.items()}
         best = min(means, key=lambda place: means[place])
         for place, each in errors.items():
-            difference, bound = scores.mean_error(each - errors[best], groups)
+            difference, bound = mean_error(each - errors[best])
             if place == best or difference <= bound:
                 break
         names = [name for name, _ in self.candidates]
@@ -125,7 +129,10 @@ class Comparison:
         n = len(self.candidates)
         split, fitting, scoring = np.full((3, self.n_folds, n), np.nan)
         for (place, fold), finished in self.store.finished.items():
-            split[fold, place] = -scores.mean_error(finished.errors, self._groups([fold]))[0]
+            groups, weights = (
+                self._of_folds(each, [fold]) for each in (self.task.groups, self.task.weights)
+            )
+            split[fold, place] = -scores.mean_error(finished.errors, groups, weights)[0]
             fitting[fold, place] = finished.fit_seconds
             scoring[fold, place] = finished.score_seconds
         mean = np.array([-means.get(place, np.nan) for place in range(n)])
@@ -153,13 +160,14 @@ class Comparison:
             if all((place, fold) in finished for fold in folds)
         }
 
-    def _groups(self, folds: Iterable[int] | None = None) -> npt.NDArray[Any] | None:
-        """Groups of the examples of some folds, or of all, in the order of their errors."""
-        groups = self.task.groups
-        if groups is None:
+    def _of_folds(
+        self, values: npt.NDArray[Any] | None, folds: Iterable[int] | None = None
+    ) -> npt.NDArray[Any] | None:
+        """Values of the examples of some folds, or of all, in the order of their errors."""
+        if values is None:
             return None
         some = range(self.n_folds) if folds is None else folds
-        return np.concatenate([groups[self.task.folds == fold] for fold in some])
+        return np.concatenate([values[self.task.folds == fold] for fold in some])
 
 
 class Choice(NamedTuple):

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.linalg import qr
 
 from calipers.arrays import FloatArray
-from calipers.data.samples import MemorySamples, Samples
+from calipers.data.samples import MemorySamples, Samples, relative_weights
 from calipers.init import (
     MOMENT_SAMPLES,
     Init,
@@ -61,9 +61,10 @@ class Coordinates:
         basis = span_basis(X)
         Z = product(X, basis.T)
         if not whitened or labels is None:
-            return cls(linear, basis), MemorySamples(Z, labels)
+            return cls(linear, basis), MemorySamples(Z, labels, samples.weights)
         roots, outside = whitening(class_centered(Z, labels), n_features=X.shape[1])
-        return cls(linear, basis, roots, outside**2), MemorySamples(product(Z, roots), labels)
+        white = MemorySamples(product(Z, roots), labels, samples.weights)
+        return cls(linear, basis, roots, outside**2), white
 
     def __call__(self, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Samples of X in these coordinates."""
@@ -115,9 +116,12 @@ def initial_components(init: Init, samples: Samples, n_components: int | None) -
 
 def sample_covariance(samples: Samples) -> FloatArray:
     """Covariance of the samples, in units of their largest deviation: its square may overflow."""
-    X = samples.take(evenly_spaced(samples.shape[0], MOMENT_SAMPLES)).astype(np.float64)
-    X -= X.mean(axis=0)
+    some = evenly_spaced(samples.shape[0], MOMENT_SAMPLES)
+    X, weights = samples.take(some).astype(np.float64), relative_weights(samples, some)
+    X -= X.mean(axis=0) if weights is None else np.average(X, axis=0, weights=weights)
     X /= float(max(X.max(), -X.min())) or 1.0
+    if weights is not None:
+        X *= np.sqrt(weights)[:, None]
     covariance = X.T @ X
     covariance /= len(X)
     return np.asarray(covariance)

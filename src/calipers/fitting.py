@@ -58,7 +58,14 @@ class FromSamples:
     _learn: Callable[[Given], None]
 
     @fitting
-    def fit(self, X: npt.ArrayLike, y: object = None, *, client: Any = None) -> Self:
+    def fit(
+        self,
+        X: npt.ArrayLike,
+        y: object = None,
+        sample_weight: npt.ArrayLike | None = None,
+        *,
+        client: Any = None,
+    ) -> Self:
         """Learn from samples alone.
 
         Parameters
@@ -67,6 +74,8 @@ class FromSamples:
             Samples.
         y : object, default=None
             Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each sample counts; 0 leaves it out. By default each counts once.
         client : distributed.Client, optional
             Client for Dask collections. By default the current one, or a local cluster.
 
@@ -76,48 +85,12 @@ class FromSamples:
             The fitted estimator.
         """
         with given_unlabeled(self, X, client=client) as given:
-            learned(self, given)
+            learned(self, weighted_part(self, given, sample_weight))
         return self
 
 
 class FromLabels:
     """``fit`` of a learner from labels."""
-
-    classes_: npt.NDArray[Any]
-    _learn: Callable[[Given], None]
-
-    @fitting
-    def fit(
-        self, X: npt.ArrayLike, y: npt.ArrayLike, *, unlabeled: Any = None, client: Any = None
-    ) -> Self:
-        """Learn from labels.
-
-        Parameters
-        ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Samples.
-        y : array-like or Dask collection of shape (n_samples,)
-            Class of each sample; numbers or strings.
-        unlabeled : label, optional
-            Value of y that stands for no label. Such samples are left out, and the others are
-            read into memory. By default every value is a label, -1 and "" too.
-        client : distributed.Client, optional
-            Client for Dask collections. By default the current one, or a local cluster.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        with given_labeled(self, X, y, client=client) as everything:
-            given = labelled_part(self, everything, unlabeled)
-            self.classes_ = given.classes
-            learned(self, given)
-        return self
-
-
-class FromWeightedLabels:
-    """``fit`` of a learner from labels whose objective has a place for weights of samples."""
 
     classes_: npt.NDArray[Any]
     _learn: Callable[[Given], None]
@@ -141,7 +114,8 @@ class FromWeightedLabels:
         y : array-like or Dask collection of shape (n_samples,)
             Class of each sample, numbers or strings; the targets of `MLKR` are numbers.
         sample_weight : array-like of shape (n_samples,), optional
-            How often each sample counts; 0 leaves it out. By default each counts once.
+            How often each sample counts; 0 leaves it out. By default each counts once. A learner
+            that draws triplets draws anchors as often.
         unlabeled : label, optional
             Value of y that stands for no label. Such samples are left out, and the others are
             read into memory. By default every value is a label, -1 and "" too.

@@ -17,7 +17,6 @@ from sklearn.utils.validation import validate_data
 
 from calipers import memmap
 from calipers.arrays import (
-    FloatArray,
     IndexArray,
     exact_labels,
     refuse_kinds,
@@ -27,7 +26,7 @@ from calipers.arrays import (
 )
 from calipers.dask import is_collection
 from calipers.data.disk import DiskSamples
-from calipers.data.samples import MemorySamples, Samples
+from calipers.data.samples import MemorySamples, Samples, weighted, weights_of
 from calipers.memmap import blocks_of
 
 _LABELS_AT_ONCE = 2**20
@@ -45,7 +44,6 @@ class Given(NamedTuple):
     triplets: IndexArray | None = None  # (anchor, positive, negative), if triplets were given
     pairs: IndexArray | None = None  # (one, other, +1 or -1), if pairs were given
     client: Any = None  # of the cluster, if one was given
-    weights: FloatArray | None = None  # of the samples, positive, if some were given
 
     @property
     def examples(self) -> Any:
@@ -127,7 +125,10 @@ def labelled_part(estimator: Any, given: Given, unlabeled: Any) -> Given:
 
 
 def weighted_part(estimator: Any, given: Given, sample_weight: Any) -> Given:
-    """The samples whose weight is not 0, with their weights; in memory if some are left out."""
+    """The samples whose weight is not 0, with their weights; in memory if some are left out.
+
+    Samples carry their weights from here on, into sums over samples and drawings of anchors.
+    """
     if sample_weight is None:
         return given
     owner, n = type(estimator).__name__, given.samples.shape[0]
@@ -143,7 +144,7 @@ def weighted_part(estimator: Any, given: Given, sample_weight: Any) -> Given:
             f"{owner} needs sample_weight of at least 0, and some above zero, got weights from "
             f"{weights.min():g} to {weights.max():g}: a weight is how often a sample counts."
         )
-    given = given._replace(weights=weights)
+    given = given._replace(samples=weighted(given.samples, weights))
     return given if weights.all() else _part(given, weights > 0.0)
 
 
@@ -151,13 +152,12 @@ def _part(given: Given, kept: npt.NDArray[np.bool_]) -> Given:
     """Some of the samples, in memory, with the classes that they have."""
     indices = np.flatnonzero(kept)
     X = given.samples.take(indices)
-    weights = None if given.weights is None else given.weights[indices]
+    weights = weights_of(given.samples, indices)
     if not len(given.samples.class_sizes):
-        return given._replace(samples=MemorySamples(X), X=X, weights=weights)
+        return given._replace(samples=MemorySamples(X, weights=weights), X=X)
     present, codes = np.unique(given.samples.labels_of(indices), return_inverse=True)
     classes = given.classes[present]
-    samples = MemorySamples(X, codes)
-    return Given(samples, classes, X, classes[codes], weights=weights)
+    return Given(MemorySamples(X, codes, weights), classes, X, classes[codes])
 
 
 @contextmanager

@@ -9,53 +9,79 @@ from calipers.closed_forms import Spectrum
 from calipers.data.samples import MemorySamples
 from calipers.moments import Moments
 from calipers.solvers.soft_neighbors import squared_distances
-from calipers.threads import single_threaded_blas
+from calipers.threads import InOrder, parallel_map, single_threaded_blas
 
-_AFFINITIES = 2**19  # of a block of samples to all of their class
+_AFFINITIES = 2**20  # of a block of samples to all of their class: 8 MB
 
 
 @single_threaded_blas()
 def local_scatters(
-    samples: MemorySamples, moments: Moments, k: int, weights: FloatArray | None = None
+    samples: MemorySamples, moments: Moments, k: int
 ) -> tuple[FloatArray, FloatArray]:
     """LFDA's scatter within classes and between them, where near samples of a class count more.
 
     The affinity of two samples of a class is ``exp(-d(i, j)^2 / (s_i s_j))``, with s_i the distance
     to the k-th nearest sample of the class (Zelnik-Manor and Perona 2004).
     """
-    weight = np.ones(len(samples.X)) if weights is None else weights
+    weight = np.ones(len(samples.X)) if samples.weights is None else samples.weights
     within, mixture = np.zeros((2, samples.shape[1], samples.shape[1]))
     for code, size in enumerate(moments.sizes.tolist()):
         of_class = samples.labels == code
         X = samples.X[of_class] - moments.means[code]
-        scatter = _affine_scatter(X, weight[of_class], min(k, size - 1))
+        scatter = _affinity_scatter(X, weight[of_class], min(k, size - 1))
         within += scatter / size
         mixture += scatter / moments.n
     between = moments.within + moments.between - moments.by_size / moments.n
     return within, mixture + between - within
 
 
-def _affine_scatter(X: FloatArray, weight: FloatArray, k: float) -> FloatArray:
-    """Half the sum of (x - y)(x - y)' over all pairs, each by its affinity; blocks of samples."""
-    step = max(1, _AFFINITIES // len(X))
-    blocks = [slice(first, first + step) for first in range(0, len(X), step)]
-    width = np.concatenate([_distance_to(k, squared_distances(X[b], X), weight) for b in blocks])
-    total = np.zeros((X.shape[1], X.shape[1]))
-    for some in blocks:
-        unit = np.sqrt(width[some, None] * width)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            A = np.exp(-squared_distances(X[some], X) / unit)
-        A[unit == 0.0] = 0.0  # such samples repeat others: their differences vanish
-        A *= weight[some, None] * weight
-        total += X[some].T @ (A.sum(axis=1)[:, None] * X[some] - A @ X)
-    return 0.5 * (total + total.T)
+def _affinity_scatter(X: FloatArray, weight: FloatArray, k: float) -> FloatArray:
+    """Half the sum of (x - y)(x - y)' over all pairs, each by its affinity A and its weights.
+
+    It is X'(D - A)X with D the sums of A's rows. Time grows with the square of the samples; memory
+    holds a block of A's rows for each thread, from the diagonal on since A is symmetric.
+    """
+    width = np.concatenate(
+        parallel_map(lambda b: _distance_to(k, squared_distances(X[b], X), weight), _blocks(X))
+    )
+    differs = width > 0.0  # the others repeat k samples: their differences count nothing
+    X, weight, width = X[differs], weight[differs], np.sqrt(width[differs])[:, None]
+    squared = np.sum(X**2, axis=1)[:, None]
+    left = np.hstack([2.0 * X, -squared, -np.ones_like(squared)]) / width
+    right = np.hstack([X, np.ones_like(squared), squared]) / width
+    weighted, D, in_order = weight[:, None] * X, np.zeros(len(X)), InOrder()
+
+    def part(numbered: tuple[int, slice]) -> FloatArray:
+        number, block = numbered
+        first, n = block.start, len(X[block])
+        A = np.minimum(left[block] @ right[first:].T, 0.0)
+        np.exp(A, out=A)
+        sums = np.zeros(len(X))
+        sums[first:] = weight[block] @ A
+        sums[block] += A[:, n:] @ weight[first + n :]
+        in_order.add(number, sums, D)
+        A[:, :n] *= 0.5
+        return np.asarray(weighted[block].T @ (A @ weighted[first:]))
+
+    half = sum(parallel_map(part, enumerate(_blocks(X))), np.zeros((X.shape[1], X.shape[1])))
+    return np.asarray((X.T * (weight * D)) @ X - half - half.T)
+
+
+def _blocks(X: FloatArray) -> list[slice]:
+    """Blocks of samples whose affinities to all fit in memory."""
+    step = max(1, _AFFINITIES // max(1, len(X)))
+    return [slice(first, first + step) for first in range(0, len(X), step)]
 
 
 def _distance_to(k: float, squared: FloatArray, weight: FloatArray) -> FloatArray:
     """Of each row the smallest entry up to which, with it, columns weigh more than k."""
-    order = np.argsort(squared, axis=1, kind="stable")
-    reached = np.argmax(np.cumsum(weight[order], axis=1) > k, axis=1)
+    enough = min(len(weight), int(k / weight.min()) + 1)
+    near = np.argpartition(squared, enough - 1, axis=1)[:, :enough]
     rows = np.arange(len(squared))
+    order = np.take_along_axis(
+        near, np.argsort(squared[rows[:, None], near], axis=1, kind="stable"), axis=1
+    )
+    reached = np.argmax(np.cumsum(weight[order], axis=1) > k, axis=1)
     return np.asarray(squared[rows, order[rows, reached]])
 
 

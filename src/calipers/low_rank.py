@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from calipers import knn
 from calipers.arrays import FloatArray, IndexArray
-from calipers.data.samples import Samples
+from calipers.data.samples import MemorySamples, Samples, relative_weights, weights_of
 from calipers.init import (
     MOMENT_SAMPLES,
     N_VOTES,
@@ -30,18 +30,18 @@ from calipers.neighbors.search import nearest_same_and_other
 from calipers.solvers.factored import FactoredSolver
 from calipers.training import Round
 
-N_ANCHORS = 128
-REFERENCES_PER_ANCHOR = 4
+FACTOR_BATCH = 384  # samples of a step
 STEPS_PER_ROOT = 4  # steps, times the root of the number of samples
 PORTION = 15  # steps between two reports
 HELD_OUT_SAMPLES = 3_000  # at most, half of which are learned from and half held out
 
 
-class AnchorBatches:
-    """Batches of anchors and reference samples, as rows of places in an array, then of indices.
+class SampleBatches:
+    """Batches of samples that are neighbours of each other, as rows of places, then of indices.
 
-    Anchors go through all samples in random order. Each has another sample of its class among the
-    references, the others of which are drawn; without ``partners`` all are.
+    Samples come in random order, all of them before one comes again. Half of a batch comes so; the
+    other half are samples of the same classes, one for each. Without ``partners`` all come so.
+    Places are those of an array that holds the samples.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class AnchorBatches:
         n_batches: int,
         rng: np.random.Generator,
         *,
-        n_anchors: int = N_ANCHORS,
+        batch_size: int = FACTOR_BATCH,
         partners: bool = True,
     ) -> None:
         self.n_batches, self.rng, self.partners = n_batches, rng, partners
@@ -59,14 +59,13 @@ class AnchorBatches:
         self.by_class = np.argsort(self.labels, kind="stable")
         self.place = np.argsort(self.by_class)
         self.first = np.cumsum(self.sizes) - self.sizes
-        self.usable = np.flatnonzero(self.sizes[self.labels] > partners)
-        self.n_anchors = min(n_anchors, len(self.usable))
-        self.n_references = min(REFERENCES_PER_ANCHOR * n_anchors, len(self.labels))
+        self.holds_all = batch_size >= len(self.labels)
+        self.n_fresh = max(1, batch_size // 2) if partners else batch_size
 
     @property
     def n_index_columns(self) -> int:
         """Of a row, so many are places, which `Samples.local` changes; indices follow."""
-        return self.n_anchors + self.n_references
+        return len(self.labels) if self.holds_all else self.n_fresh * (1 + self.partners)
 
     def __len__(self) -> int:
         return self.n_batches
@@ -74,27 +73,26 @@ class AnchorBatches:
     def portions(self, size: int) -> Iterator[IndexArray]:
         """All batches in order, ``size`` at a time."""
         rng, waiting, rows = deepcopy(self.rng), np.empty(0, dtype=np.intp), []
+        everything = np.arange(len(self.labels))
         for number in range(1, self.n_batches + 1):
-            while len(waiting) < self.n_anchors:
-                waiting = np.concatenate([waiting, rng.permutation(self.usable)])
-            anchors, waiting = waiting[: self.n_anchors], waiting[self.n_anchors :]
-            indices = np.concatenate([anchors, self._references(anchors, rng)])
+            indices = everything
+            if not self.holds_all:
+                while len(waiting) < self.n_fresh:
+                    waiting = np.concatenate([waiting, rng.permutation(len(self.labels))])
+                fresh, waiting = waiting[: self.n_fresh], waiting[self.n_fresh :]
+                indices = np.concatenate([fresh, self._partners(fresh, rng)])
             rows.append(np.concatenate([indices, indices]))
             if len(rows) == size or number == self.n_batches:
                 yield np.array(rows, dtype=np.intp)
                 rows = []
 
-    def _references(self, anchors: IndexArray, rng: np.random.Generator) -> IndexArray:
-        n = len(self.labels)
-        if n <= self.n_references:
-            return np.arange(n)
+    def _partners(self, indices: IndexArray, rng: np.random.Generator) -> IndexArray:
+        """Another sample of the class of each, itself if there is none."""
         if not self.partners:
-            return rng.choice(n, self.n_references, replace=False)
-        start, size = self.first[self.labels[anchors]], self.sizes[self.labels[anchors]]
-        further = 1 + (rng.random(len(anchors)) * (size - 1)).astype(np.intp)
-        partners = self.by_class[start + (self.place[anchors] - start + further) % size]
-        drawn = rng.choice(n, self.n_references - len(anchors), replace=False)
-        return np.concatenate([partners, drawn])
+            return indices[:0]
+        start, size = self.first[self.labels[indices]], self.sizes[self.labels[indices]]
+        further = 1 + (rng.random(len(indices)) * (size - 1)).astype(np.intp)
+        return self.by_class[start + (self.place[indices] - start + further) % size]
 
 
 class FactorRound:
@@ -109,10 +107,10 @@ class FactorRound:
         self.whitening = whitening
         white = samples.transformed(LinearMap(whitening))
         n_steps = factor_steps(samples.shape[0])
-        batches = AnchorBatches(white, n_steps, rng)
+        batches = SampleBatches(white, n_steps, rng)
         axes = initial_axes(white, rank)
         self.solver = FactoredSolver(
-            axes, batches.labels, n_anchors=batches.n_anchors, n_examples=n_steps
+            axes, batches.labels, n_examples=n_steps, weights=samples.weights
         )
         self.round = Round(self.solver, white, batches, PORTION, batches.n_index_columns)
 
@@ -138,8 +136,8 @@ def factor_steps(n_samples: int) -> int:
 
 def halves(
     samples: Samples, rng: np.random.Generator
-) -> tuple[FloatArray, IndexArray, npt.NDArray[np.bool_]] | None:
-    """Some samples, their labels, and which half of them is held out first.
+) -> tuple[MemorySamples, npt.NDArray[np.bool_]] | None:
+    """Some samples, and which half of them is held out first.
 
     None where a half would not have two samples of a class and samples of two classes.
     """
@@ -150,7 +148,7 @@ def halves(
         sizes = np.bincount(labels[half]) if half.any() else np.zeros(1)
         if np.count_nonzero(sizes) < 2 or sizes.max() < 2:
             return None
-    return X, labels, is_held_out
+    return MemorySamples(X, labels, weights_of(samples, indices)), is_held_out
 
 
 def alternate(labels: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArray[np.bool_]:
@@ -166,12 +164,14 @@ def alternate(labels: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArray
     return is_held_out
 
 
-def held_out_error(Z: FloatArray, labels: IndexArray, is_held_out: npt.NDArray[np.bool_]) -> float:
+def held_out_error(samples: MemorySamples, is_held_out: npt.NDArray[np.bool_]) -> float:
     """Share of held-out samples whose nearest others, which are not held out, vote wrongly."""
+    Z, labels = samples.X, samples.labels
     anchors = np.flatnonzero(is_held_out)
     n_votes = min(N_VOTES, len(Z) - len(anchors))
     sides = is_held_out.astype(np.intp)
     _, near = nearest_same_and_other(
         np.ascontiguousarray(Z), sides, anchors, n_same=0, n_other=n_votes
     )
-    return float(np.mean(knn.vote(labels[near]) != labels[anchors]))
+    is_wrong = knn.vote(labels[near]) != labels[anchors]
+    return float(np.average(is_wrong, weights=relative_weights(samples, anchors)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from calipers.arrays import FloatArray
-from calipers.thresholds import STRATEGIES, find_threshold, platt
+from calipers.thresholds import STRATEGIES, check_strategy, find_threshold, platt
 
 _SHARE = Interval(Real, 0, 1, closed="both")
 
@@ -33,9 +33,36 @@ class _TupleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
     preprocessor: Any
     metric_: Any
 
-    def _samples(self, tuples: npt.ArrayLike) -> FloatArray:
+    def transform(self, X: npt.ArrayLike) -> Any:
+        """Map samples by the metric, so that Euclidean distances of images are its distances."""
+        check_is_fitted(self)
+        return self.metric_.transform(X)
+
+    def pair_distance(self, pairs: npt.ArrayLike) -> FloatArray:
+        """Return the distance within each pair, of samples or of indices of `preprocessor`."""
+        check_is_fitted(self)
+        return np.asarray(self.metric_.pair_distance(self._samples(pairs, 2, "pairs")))
+
+    def pair_score(self, pairs: npt.ArrayLike) -> FloatArray:
+        """Return the metric's score of each pair: higher for closer samples."""
+        check_is_fitted(self)
+        return np.asarray(self.metric_.pair_score(self._samples(pairs, 2, "pairs")))
+
+    def get_metric(self) -> Callable[..., float]:
+        """Return the metric as a function of two samples."""
+        check_is_fitted(self)
+        return cast(Callable[..., float], self.metric_.get_metric())
+
+    def get_mahalanobis_matrix(self) -> FloatArray:
+        """Return the metric's matrix M."""
+        check_is_fitted(self)
+        return np.asarray(self.metric_.get_mahalanobis_matrix())
+
+    def _samples(
+        self, tuples: npt.ArrayLike, size: int | None = None, words: str | None = None
+    ) -> FloatArray:
         """Check tuples, given as samples or as indices of `preprocessor`."""
-        size, words, owner = self._size, self._words, type(self).__name__
+        size, words, owner = size or self._size, words or self._words, type(self).__name__
         given = check_array(tuples, allow_nd=True, dtype=None, input_name=words)
         if given.ndim == 2 and given.shape[1] == size:
             return self._looked_up(given)
@@ -162,7 +189,7 @@ class PairClassifier(_TupleClassifier):
         "metric": [HasMethods(["pair_distance"])],
         "strategy": [StrOptions(set(STRATEGIES))],
         "min_rate": [_SHARE, None],
-        "beta": [Interval(Real, 0, None, closed="neither")],
+        "beta": [Interval(Real, 0, None, closed="left")],
         "cv": [Interval(Integral, 2, None, closed="left")],
         "preprocessor": ["array-like", callable, None],
     }
@@ -200,6 +227,7 @@ class PairClassifier(_TupleClassifier):
         Self
             The fitted classifier.
         """
+        check_strategy(self.strategy, self.min_rate, self.beta)
         samples = self._samples(pairs)
         self.classes_, is_match = self._matches(samples, y)
         signs = np.where(is_match, 1, -1)
@@ -234,19 +262,18 @@ class PairClassifier(_TupleClassifier):
 
     def decision_function(self, pairs: npt.ArrayLike) -> FloatArray:
         """Return the threshold minus each pair's distance: positive for a match."""
-        return np.asarray(self.threshold_ - self._of_pairs(pairs))
+        distances = self.pair_distance(pairs)
+        return np.asarray(self.threshold_ - distances)
 
     def predict(self, pairs: npt.ArrayLike) -> npt.NDArray[Any]:
         """Return the label of each pair: a match if its distance is within the threshold."""
-        return np.asarray(self.classes_[(self._of_pairs(pairs) <= self.threshold_).astype(int)])
+        distances = self.pair_distance(pairs)
+        return np.asarray(self.classes_[(distances <= self.threshold_).astype(int)])
 
     def predict_proba(self, pairs: npt.ArrayLike) -> FloatArray:
         """Return the probability of no match and of a match, of shape (n_pairs, 2)."""
-        return np.asarray(self._sigmoid.predict_proba(self._of_pairs(pairs)[:, None]))
-
-    def _of_pairs(self, pairs: npt.ArrayLike) -> FloatArray:
-        check_is_fitted(self)
-        return self._distances(self._samples(pairs), 0, 1, self.metric_)
+        distances = self.pair_distance(pairs)
+        return np.asarray(self._sigmoid.predict_proba(distances[:, None]))
 
     def set_threshold(self, threshold: float) -> Self:
         """Set the largest distance of a match."""
@@ -280,7 +307,7 @@ class PairClassifier(_TupleClassifier):
         Self
             The classifier with another threshold.
         """
-        distances = self._of_pairs(pairs_valid)
+        distances = self.pair_distance(pairs_valid)
         is_match = column_or_1d(y_valid) == self.classes_[1]
         check_consistent_length(distances, is_match)
         self.threshold_ = find_threshold(

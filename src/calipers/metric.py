@@ -304,6 +304,8 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         def metric(u: npt.ArrayLike, v: npt.ArrayLike, squared: bool = False) -> float:
             with within_float64("a sample"):
                 first, second = np.asarray(u, dtype=float), np.asarray(v, dtype=float)
+            if first.ndim != 1 or second.ndim != 1:  # a table of one sample is one, too
+                first, second = (np.atleast_1d(np.squeeze(each)) for each in (first, second))
             if first.shape != width or second.shape != width:
                 raise ValueError(
                     f"The metric takes two samples of {width[0]} features, got shapes "

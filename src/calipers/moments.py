@@ -57,7 +57,7 @@ class Moments(NamedTuple):
 
 
 @single_threaded_blas()
-def moments_of(samples: Samples, weights: FloatArray | None = None) -> Moments:
+def moments_of(samples: Samples) -> Moments:
     """Moments of samples, each counted by its weight, by two passes over their blocks.
 
     Sums are of differences from the first sample: a constant feature has no variance, exactly.
@@ -71,12 +71,12 @@ def moments_of(samples: Samples, weights: FloatArray | None = None) -> Moments:
     d, n_classes = samples.shape[1], max(1, len(samples.class_sizes))
     origin = _first(samples)
     sizes, sums = np.zeros(n_classes), np.zeros((n_classes, d))
-    for block, codes, weight in _blocks(samples, weights):
+    for block, codes, weight in _blocks(samples):
         sizes += np.bincount(codes, weight, minlength=n_classes)
         sums += _sums_by_class(block - origin, codes, weight, n_classes)
     means = origin + sums / sizes[:, None]
     within, by_size = np.zeros((2, d, d))
-    for block, codes, weight in _blocks(samples, weights):
+    for block, codes, weight in _blocks(samples):
         centered = (block - means[codes]) * np.sqrt(weight)[:, None]
         within += centered.T @ centered
         if n_classes > 1:
@@ -85,7 +85,7 @@ def moments_of(samples: Samples, weights: FloatArray | None = None) -> Moments:
 
 
 @single_threaded_blas()
-def variances_of(samples: Samples, weights: FloatArray | None = None) -> FloatArray:
+def variances_of(samples: Samples) -> FloatArray:
     """Variance of each feature of all samples, as in `moments_of`, without a d x d matrix.
 
     >>> from calipers.data.samples import MemorySamples
@@ -93,11 +93,11 @@ def variances_of(samples: Samples, weights: FloatArray | None = None) -> FloatAr
     array([2.66666667, 0.        ])
     """
     origin, n, total = _first(samples), 0.0, np.zeros((2, samples.shape[1]))
-    for block, _, weight in _blocks(samples, weights):
+    for block, _, weight in _blocks(samples):
         n += weight.sum()
         total[0] += weight @ (block - origin)
     mean = origin + total[0] / n
-    for block, _, weight in _blocks(samples, weights):
+    for block, _, weight in _blocks(samples):
         total[1] += weight @ (block - mean) ** 2
     return np.asarray(total[1] / n)
 
@@ -106,11 +106,9 @@ def _first(samples: Samples) -> FloatArray:
     return np.asarray(samples.take(np.zeros(1, dtype=np.intp))[0], dtype=np.float64)
 
 
-def _blocks(
-    samples: Samples, weights: FloatArray | None
-) -> Iterator[tuple[npt.NDArray[Any], IndexArray, FloatArray]]:
+def _blocks(samples: Samples) -> Iterator[tuple[npt.NDArray[Any], IndexArray, FloatArray]]:
     """Blocks of samples, their classes and their weights."""
-    labelled = bool(len(samples.class_sizes))
+    labelled, weights = bool(len(samples.class_sizes)), samples.weights
     for first, block in samples.blocks():
         n = len(block)
         codes = samples.labels_of(np.arange(first, first + n)) if labelled else np.zeros(n, np.intp)
@@ -155,9 +153,8 @@ class StreamedMoments:
         classes, codes = np.unique(y, return_inverse=True)
         for code, label in enumerate(classes.tolist()):
             of_class = codes == code
-            some = MemorySamples(X[of_class])
             of_some = None if weights is None else weights[of_class]
-            batch = moments_of(some, of_some)
+            batch = moments_of(MemorySamples(X[of_class], weights=of_some))
             added, d = batch.n, X.shape[1]
             size, mean, scatter = self._of.get(label, (0.0, np.zeros(d), np.zeros((d, d))))
             shift, total = batch.means[0] - mean, size + added

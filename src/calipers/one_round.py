@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from calipers import validation
 from calipers.coordinates import Coordinates
-from calipers.data.samples import Samples
+from calipers.data.samples import Samples, relative_weights
 from calipers.init import LinearMap
 from calipers.inputs import Given
 from calipers.notices import warn_user
@@ -164,8 +164,12 @@ def find_limits(estimator: Any, samples: Samples, rng: np.random.Generator) -> t
     Those not set are percentiles of the squared distances between random samples that differ.
     """
     n = samples.shape[0]
-    one = rng.integers(n, size=_LIMIT_PAIRS)
-    other = (one + 1 + rng.integers(n - 1, size=_LIMIT_PAIRS)) % n
+    weights = relative_weights(samples, np.arange(n))
+    if weights is None:
+        one = rng.integers(n, size=_LIMIT_PAIRS)
+        other = (one + 1 + rng.integers(n - 1, size=_LIMIT_PAIRS)) % n
+    else:
+        one, other = rng.choice(n, size=(2, _LIMIT_PAIRS), p=weights / n)
     difference = samples.take(one).astype(np.float64) - samples.take(other)
     squared = np.einsum("ij,ij->i", difference, difference)
     squared = squared[squared > 0.0]

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from calipers import validation
 from calipers.arrays import FloatArray
 from calipers.coordinates import Coordinates
-from calipers.data.samples import MemorySamples, Samples
+from calipers.data.samples import MemorySamples, Samples, weights_of
 from calipers.init import LinearMap
 from calipers.low_rank import PORTION, FactorRound, factor_steps, halves, held_out_error
 from calipers.plan import Plan
@@ -126,11 +126,12 @@ class TripletRounds:
         found = halves(self.initial_samples, self.triplet_rng.spawn(1)[0])
         if found is None:
             return False
-        X, labels, is_held_out = found
+        some, is_held_out = found
         errors = np.zeros(2)
         for held_out in (is_held_out, ~is_held_out):
-            codes = np.unique(labels[~held_out], return_inverse=True)[1]
-            half = MemorySamples(X[~held_out], codes)
+            kept = np.flatnonzero(~held_out)
+            codes = np.unique(some.labels[kept], return_inverse=True)[1]
+            half = MemorySamples(some.X[kept], codes, weights_of(some, kept))
             full = TripletRounds(
                 Coordinates(LinearMap()),
                 half,
@@ -148,7 +149,8 @@ class TripletRounds:
                 full.solver.metric, full.solver.init_scale, full.samples, self.n_components
             )
             for place, L in enumerate((cut, factored.factor)):
-                errors[place] += held_out_error(X @ L.T, labels, held_out)
+                images = MemorySamples(some.X @ L.T, some.labels, some.weights)
+                errors[place] += held_out_error(images, held_out)
         return bool(errors[1] < errors[0])
 
     def _factor_round(

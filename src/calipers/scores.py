@@ -77,15 +77,25 @@ def misrankings(Z: FloatArray, pairs: IndexArray) -> FloatArray:
     return errors
 
 
-def mean_error(errors: FloatArray, groups: npt.NDArray[Any] | None = None) -> tuple[float, float]:
+def mean_error(
+    errors: FloatArray,
+    groups: npt.NDArray[Any] | None = None,
+    weights: FloatArray | None = None,
+) -> tuple[float, float]:
     """Mean of errors, or of differences of errors, and its standard error.
 
     With groups, the signs of pairs, each group's mean is 1 - AUC and their variances add up
-    (DeLong et al. 1988).
+    (DeLong et al. 1988). With weights both are those of a weighted mean.
 
     >>> mean_error(np.array([0.0, 1.0, 0.0, 1.0]))
     (0.5, 0.28867513459481287)
     """
+    if weights is not None:
+        mean, n = float(np.average(errors, weights=weights)), len(errors)
+        if n < 2:
+            return mean, np.inf
+        shares = weights / weights.sum()
+        return mean, float(np.sqrt(n / (n - 1) * np.sum((shares * (errors - mean)) ** 2)))
     kinds = np.zeros(len(errors)) if groups is None else groups
     parts = [errors[kinds == kind] for kind in np.unique(kinds)]
     variance = sum(part.var(ddof=1) / len(part) if len(part) > 1 else np.inf for part in parts)

@@ -32,7 +32,7 @@ from calipers.inputs import Given
 from calipers.interrupt import InterruptedFitWarning
 from calipers.metric import MahalanobisMixin
 from calipers.notices import warn_user
-from calipers.tasks import task_of
+from calipers.tasks import task_of, weight_parameter
 from calipers.validation import AT_LEAST_ONE
 
 MANY_NEIGHBORS = 20
@@ -171,8 +171,10 @@ class MetricCV(
         comparison.run(fits.run, self.n_jobs)
         self._choose(comparison)
         chosen = self._with_checkpoint(clone(candidates[self.best_index_][1]))
-        client = {} if given.client is None else {"client": given.client}
-        fits.run(chosen, lambda: task.fit(chosen, given.X, given.examples, **client))
+        more = weight_parameter(given.samples.weights)
+        if given.client is not None:
+            more["client"] = given.client
+        fits.run(chosen, lambda: task.fit(chosen, given.X, given.examples, **more))
         if hasattr(self, "feature_names_in_"):
             chosen.feature_names_in_ = self.feature_names_in_
         self.best_estimator_ = chosen

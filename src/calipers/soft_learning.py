@@ -12,7 +12,7 @@ from calipers.coordinates import Coordinates
 from calipers.data.samples import MemorySamples, in_memory
 from calipers.init import initial_map, resolved_init
 from calipers.inputs import Given
-from calipers.low_rank import AnchorBatches, factor_steps, initial_axes
+from calipers.low_rank import SampleBatches, factor_steps, initial_axes
 from calipers.one_round import Examples
 from calipers.rounds import random_streams
 from calipers.solvers.factored import FactoredSolver
@@ -51,25 +51,24 @@ def learn_factor(
         dense = in_memory(samples)
         targets = dense.labels if values is None else values[dense.labels]
         X = dense.X.astype(np.float64, copy=False)
-        problem = AllAnchors(loss, X, targets, given.weights)
+        problem = AllAnchors(loss, X, targets, dense.weights)
         solver = DescentSolver(problem, problem.start(axes), tol=float(estimator.tol))
         most = estimator.max_iter_
         one_round.minimise(estimator, moved, solver, max_iter=most, learned=learned)
         return
-    batches = AnchorBatches(
+    batches = SampleBatches(
         samples,
         estimator.max_iter_,
         rng,
-        n_anchors=int(estimator.batch_size),
+        batch_size=int(estimator.batch_size),
         partners=has_classes,
     )
     steps = FactoredSolver(
         axes,
         batches.labels if values is None else values[batches.labels],
-        n_anchors=batches.n_anchors,
         n_examples=len(batches),
         loss=loss,
-        weights=given.weights,
+        weights=samples.weights,
     )
     examples = Examples(batches, [], 0.0, batches.n_index_columns)
     one_round.run(estimator, moved, examples, steps, learned=learned)
@@ -83,7 +82,6 @@ def _of_one_class(samples: Any) -> MemorySamples:
 
 def check(estimator: Any, given: Given, *, has_labels: bool) -> None:
     """Raise for samples or settings that no factor can be learned with; sets ``notes_``."""
-    owner, d = type(estimator).__name__, given.samples.shape[1]
     estimator.notes_ = validation.check_magnitude(given.samples)
-    validation.check_components(owner, estimator.n_components, d)
-    validation.check_init(owner, estimator.init, d, has_labels=has_labels)
+    d = given.samples.shape[1]
+    validation.check_init_and_components(estimator, d, has_labels=has_labels)

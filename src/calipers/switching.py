@@ -1,10 +1,10 @@
-"""Words that metric-learn's constructors take and ours do not, and what to write instead."""
+"""Words of metric-learn that we do not have, and what to write instead."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-_INSTEAD = {
+_INSTEAD: dict[str, dict[str, str]] = {
     "verbose": {"set_callbacks": "show progress by set_callbacks(sklearn.callback.ProgressBar())"},
     "k": {"n_neighbors": "say n_neighbors"},
     "k_genuine": {"n_neighbors": "say n_neighbors, one for positives and negatives"},
@@ -17,6 +17,12 @@ _INSTEAD = {
     "convergence_tol": {"tol": "say tol"},
     "convergence_threshold": {"tol": "say tol"},
     "prior": {"init": "say init", "ITML": "for a prior L'L, learn from X @ L.T"},
+    "max_iter": {"n_triplets": "say n_triplets"},
+    "pca_comps": {"RCA": "reduce X first, by sklearn.decomposition.PCA"},
+    "init": {"LMNN": "its objective is convex, so leave it out"},
+    "random_state": {"fit": "nothing is drawn at random, so leave it out"},
+    **{word: {} for word in ("basis", "diagonal_c", "embedding_type", "learn_rate", "max_proj")},
+    **{word: {} for word in ("min_iter", "num_labeled", "output_iter")},
     "n_chunks": {"RCA": "fit(X, y) takes every class for a chunk"},
     "chunk_size": {"RCA": "fit(X, y) takes every class for a chunk"},
     "preprocessor": {
@@ -29,6 +35,28 @@ _INSTEAD = {
 }
 """Of each word the hints, by the parameter, method or class that a learner needs for them."""
 
+_INITS = {
+    "lda": "for the discriminant axes say 'within-class'",
+    "pca": "for the axes of X say 'identity'",
+    "covariance": "for the inverse of a covariance say 'within-class'",
+    "random": "nothing starts at random, so say 'auto'",
+}
+"""What to say for names of initial metrics."""
+
+_CLASSES = {
+    "ITML_Supervised": "ITML().fit(X, y)",
+    "MMC_Supervised": "MMC().fit(X, y)",
+    "RCA_Supervised": "RCA().fit(X, y)",
+    "SCML_Supervised": "SCML().fit(X, y)",
+    "SDML": "GMML().fit_pairs(X, pairs, y), another algorithm",
+    "SDML_Supervised": "GMML().fit(X, y), another algorithm",
+    "LSML": "TripletSGD().fit_triplets(X, triplets), another algorithm",
+    "LSML_Supervised": "TripletSGD().fit(X, y), another algorithm",
+    "Covariance": "RCA().fit(X, y), or Scaled().fit(X) without labels",
+    "Constraints": "fit(X, y) of a learner, which draws its own triplets",
+}
+"""What to write for names of classes."""
+
 
 def refuse_words(owner: type, parameters: Iterable[str], given: Iterable[str]) -> None:
     """Raise TypeError for a word of metric-learn that is no parameter, with the word to use."""
@@ -40,3 +68,17 @@ def refuse_words(owner: type, parameters: Iterable[str], given: Iterable[str]) -
         hints = [hint.format(owner=name) for need, hint in _INSTEAD[word].items() if need in has]
         hint = "; ".join(hints) or "nothing takes its place, so leave it out"
         raise TypeError(f"{name} has no parameter {word!r}, which metric-learn has: {hint}.")
+
+
+def refuse_init(owner: str, init: str) -> None:
+    """Raise ValueError for a name of an initial metric that only metric-learn has."""
+    if init in _INITS:
+        raise ValueError(f"{owner} has no init={init!r}, which metric-learn has: {_INITS[init]}.")
+
+
+def refuse_class(name: str) -> None:
+    """Raise ImportError for a class that only metric-learn has."""
+    if name in _CLASSES:
+        raise ImportError(
+            f"calipers has no {name}, which metric-learn has: write {_CLASSES[name]}.", name=name
+        )

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from calipers import scores
 from calipers.arrays import FloatArray, IndexArray
-from calipers.data.samples import gathered
+from calipers.data.samples import gathered, weights_of
 from calipers.evaluation import folds
 from calipers.init import evenly_spaced
 from calipers.inputs import Given
@@ -25,21 +25,28 @@ class Task(NamedTuple):
     X: npt.NDArray[Any]
     examples: npt.NDArray[Any]  # labels, triplets, or pairs with their sign
     folds: IndexArray  # of each example
-    fit: Callable[..., Any]  # estimator, X, examples, client
+    fit: Callable[..., Any]  # estimator, X, examples, and more of fit's parameters
     errors: Callable[[FloatArray, npt.NDArray[Any], npt.NDArray[np.bool_]], FloatArray]
     groups: npt.NDArray[Any] | None = None
     per_sample: bool = False  # an example is a sample, so that X is divided with them
+    weights: FloatArray | None = None  # how often each example counts
 
     def validate(self, estimator: Any, fold: int) -> tuple[FloatArray, float, float]:
         """Errors of the examples of a fold under a metric learned from the others; seconds."""
         is_held_out = self.folds == fold
         started = perf_counter()
         X = self.X[~is_held_out] if self.per_sample else self.X
-        self.fit(estimator, X, self.examples[~is_held_out])
+        weights = None if self.weights is None else self.weights[~is_held_out]
+        self.fit(estimator, X, self.examples[~is_held_out], **weight_parameter(weights))
         fitted = perf_counter()
         Z = self.X.astype(np.float64, copy=False) @ estimator.components_.T
         errors = self.errors(Z, self.examples, is_held_out)
         return errors, fitted - started, perf_counter() - fitted
+
+
+def weight_parameter(weights: FloatArray | None) -> dict[str, Any]:
+    """The parameter of a learner's ``fit`` for weights, if there are any."""
+    return {} if weights is None else {"sample_weight": weights}
 
 
 def task_of(given: Given, n_folds: int, rng: np.random.Generator) -> Task:
@@ -63,9 +70,10 @@ def _label_task(given: Given, n_folds: int, rng: np.random.Generator) -> Task:
         given.samples.take(indices),
         labels,
         folds.stratified(labels, n_folds, rng),
-        fit=lambda estimator, X, y, **client: estimator.fit(X, y, **client),
+        fit=lambda estimator, X, y, **more: estimator.fit(X, y, **more),
         errors=scores.impostor_share,
         per_sample=True,
+        weights=weights_of(given.samples, indices),
     )
 
 

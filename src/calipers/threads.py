@@ -14,9 +14,11 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, lru_cache
-from threading import RLock, get_ident
+from threading import Lock, RLock, get_ident
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 from threadpoolctl import OpenBLASController, ThreadpoolController
 
 Item = TypeVar("Item")
@@ -129,3 +131,43 @@ def parallel_map(work: Callable[[Item], Result], items: Iterable[Item]) -> list[
     if len(items) < 2 or n_threads() == 1:
         return [work(item) for item in items]
     return list(_pool(os.getpid(), n_threads()).map(work, items))
+
+
+_TILE_PRODUCTS = 2**25  # multiplications of a tile of a matrix product: about a millisecond
+
+
+def parallel_product(A: npt.NDArray[Any], B: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return ``A @ B`` by tiles of A's rows; their limits depend on the shapes alone.
+
+    >>> parallel_product(np.eye(2), np.array([[1.0], [2.0]])).ravel()
+    array([1., 2.])
+    """
+    out = np.empty((len(A), B.shape[1]))
+    size = max(1, _TILE_PRODUCTS // max(1, B.size))
+    tiles = [slice(first, first + size) for first in range(0, len(A), size)]
+    parallel_map(lambda tile: np.matmul(A[tile], B, out=out[tile]), tiles)
+    return out
+
+
+class InOrder:
+    """Sum arrays in the order of their numbers, whatever order threads bring them in.
+
+    >>> total, in_order = np.zeros(1), InOrder()
+    >>> in_order.add(1, np.array([2.0]), total)
+    >>> total  # number 0 is missing
+    array([0.])
+    >>> in_order.add(0, np.array([1.0]), total)
+    >>> total
+    array([3.])
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._waiting, self._next = Lock(), dict[int, npt.NDArray[Any]](), 0
+
+    def add(self, number: int, array: npt.NDArray[Any], total: npt.NDArray[Any]) -> None:
+        """Add an array to the total once those before it have been."""
+        with self._lock:
+            self._waiting[number] = array
+            while self._next in self._waiting:
+                np.add(total, self._waiting.pop(self._next), out=total)
+                self._next += 1

@@ -28,14 +28,7 @@ def find_threshold(
     >>> find_threshold(np.array([1.0, 2.0, 3.0]), np.array([True, False, True]), "accuracy")
     1.0
     """
-    if strategy not in STRATEGIES:
-        raise ValueError(f"strategy must be one of {', '.join(STRATEGIES)}, got {strategy!r}.")
-    if strategy in _NEED_RATE and not (isinstance(min_rate, Real) and 0 <= min_rate <= 1):
-        raise ValueError(
-            f"strategy {strategy!r} needs min_rate, a number from 0 to 1, got {min_rate!r}."
-        )
-    if not isinstance(beta, Real):
-        raise ValueError(f"beta must be a real number, got {beta!r}.")
+    check_strategy(strategy, min_rate, beta)
     rate = float(min_rate or 0.0)
     if strategy in ("f_beta", "precision"):
         precision, recall, thresholds = precision_recall_curve(is_match, -distances)
@@ -59,6 +52,18 @@ def find_threshold(
         }[strategy]
     found = float(-thresholds[int(np.argmax(worth))])
     return found if np.isfinite(found) else _below(distances)
+
+
+def check_strategy(strategy: str, min_rate: float | None, beta: float) -> None:
+    """Raise unless a strategy has the numbers that it needs."""
+    if strategy not in STRATEGIES:
+        raise ValueError(f"strategy must be one of {', '.join(STRATEGIES)}, got {strategy!r}.")
+    if strategy in _NEED_RATE and not (isinstance(min_rate, Real) and 0 <= min_rate <= 1):
+        raise ValueError(
+            f"strategy {strategy!r} needs min_rate, a number from 0 to 1, got {min_rate!r}."
+        )
+    if not isinstance(beta, Real):
+        raise ValueError(f"beta must be a real number, got {beta!r}.")
 
 
 def _below(distances: FloatArray) -> float:

@@ -17,6 +17,7 @@ from calipers.data.samples import Samples
 from calipers.inputs import Given
 from calipers.notices import DataWarning, warn_user
 from calipers.plan import Plan
+from calipers.switching import refuse_init
 
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")  # what parameters may be
 POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -142,6 +143,7 @@ def refuse_parameters(estimator: Any, where: str, **reasons: str) -> None:
 def check_init(owner: str, init: object, n_features: int, *, has_labels: bool) -> None:
     """Raise if ``init`` is no initial metric, or needs labels that are not there."""
     if isinstance(init, str):
+        refuse_init(owner, init)
         check_name(owner, "init", init, ("auto", *inits.NAMES))
         if init == "within-class" and not has_labels:
             raise ValueError(
@@ -159,6 +161,18 @@ def check_init(owner: str, init: object, n_features: int, *, has_labels: bool) -
         raise ValueError(
             f"{owner} needs an init matrix of finite numbers that are not all 0: check how it was "
             "made."
+        )
+
+
+def check_init_and_components(estimator: Any, n_features: int, *, has_labels: bool) -> None:
+    """Raise unless ``init`` is an initial metric with as many dimensions as are asked for."""
+    owner, init, asked = type(estimator).__name__, estimator.init, estimator.n_components
+    check_components(owner, asked, n_features)
+    check_init(owner, init, n_features, has_labels=has_labels)
+    if not isinstance(init, str) and asked is not None and asked > len(init):
+        raise ValueError(
+            f"{owner} was asked for n_components={asked}, but init has {len(init)} rows: ask for "
+            f"at most {len(init)}, or pass an init with more rows."
         )
 
 
@@ -204,7 +218,7 @@ def check_classes(
         )
 
 
-def warn_singletons(classes: npt.NDArray[Any], sizes: IndexArray) -> None:
+def warn_singletons(classes: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> None:
     """Warn once which classes are singletons: their samples are never anchors."""
     singletons = classes[sizes == 1]
     if len(singletons):

@@ -99,3 +99,14 @@ def test_mapped_samples_have_length_one_where_that_was_learned() -> None:
     np.testing.assert_allclose(
         fitted.transform(np.array([[3.0, 4.0], [0.0, 0.0]])), [[0.6, 0.8], [0.0, 0.0]]
     )
+
+
+def test_regression(tmp_path: Path) -> None:
+    words = ["--only", "diabetes", "friedman3", "--seeds", "0"]
+    rows = main(["regression", "--rows", str(tmp_path / "rows.jsonl"), *words])
+    names = ("Calipers MLKR", "metric-learn MLKR", "Euclidean")
+    assert [row["peer"] for row in rows] == [*names, *names]
+    assert rows[1]["skipped"] == "no environment: make one with --make-environments DIR"
+    ours, _, euclidean = rows[3:]
+    assert finite(ours, "error", "seconds", "cpu_seconds", "megabytes")
+    assert ours["error"] < 0.7 * euclidean["error"] < 70.0

@@ -78,3 +78,22 @@ def test_classes_of_two_clusters() -> None:
         for Z in [learner.fit(samples[:100], labels[:100]).transform(samples)]
     }
     assert errors["LFDA"] < 0.05 < 0.3 < errors["Discriminant"]
+
+
+def test_bits_are_the_same_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_AFFINITIES", 40)
+    samples, labels = load_wine(return_X_y=True)
+    got = []
+    for threads in ("1", "4"):
+        monkeypatch.setenv("CALIPERS_NUM_THREADS", threads)
+        got.append(LFDA().fit(samples, labels).components_)
+    np.testing.assert_array_equal(got[0], got[1])
+
+
+def test_samples_that_repeat_count_nothing() -> None:
+    """Their k-th nearest is at distance 0, so that no distance has a scale there."""
+    repeated = MemorySamples(np.vstack([X[Y == 0], np.zeros((6, 3))]), np.zeros(20, dtype=np.intp))
+    alone = MemorySamples(X[Y == 0], np.zeros(14, dtype=np.intp))
+    within = [20 * local_scatters(repeated, moments_of(repeated), K)[0]]
+    within.append(14 * local_scatters(alone, moments_of(alone), K)[0])
+    np.testing.assert_allclose(within[0], within[1], rtol=1e-9)

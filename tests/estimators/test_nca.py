@@ -45,10 +45,10 @@ def test_all_samples_at_once_end_at_a_minimum(name: str) -> None:
 def test_mini_batches_come_near(name: str) -> None:
     learner, _, samples, targets = CASES[name]
     whole = learner(batch_size=None, init="scaled", max_iter=1000).fit(samples, targets)
-    batches = learner(batch_size=128, init="scaled", max_iter=600, random_state=0)
+    batches = learner(batch_size=384, init="scaled", max_iter=600, random_state=0)
     found = objective(name, batches.fit(samples, targets).components_)
     first = whole.objective_curve_[0]
-    assert found < whole.objective_ + 0.3 * (first - whole.objective_)
+    assert found < whole.objective_ + 0.5 * (first - whole.objective_)
 
 
 def test_the_objective_is_not_above_scikit_learns() -> None:
@@ -94,3 +94,10 @@ def test_resolved_values_give_the_same_bits() -> None:
     assert at_once.max_iter_ == 48
     again = NCA(init=fitted.init_, max_iter=fitted.max_iter_, random_state=0).fit(X, Y)
     np.testing.assert_array_equal(again.components_, fitted.components_)
+
+
+@each
+def test_steps_are_four_times_the_root(name: str) -> None:
+    learner, _, samples, targets = CASES[name]
+    fitted = learner(random_state=0).fit(samples, targets)
+    assert fitted.max_iter_ == fitted.n_iter_ == int(4.0 * np.sqrt(len(samples)))

@@ -7,32 +7,51 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn
-from scipy.special import softmax
+from scipy.special import kl_div, softmax
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from calipers import LFDA, MLKR, NCA, Discriminant, Scaled, WithinClass, memmap
-from calipers.solvers import soft_neighbors
+from calipers import (
+    GMML,
+    LFDA,
+    LMNN,
+    MCML,
+    MLKR,
+    NCA,
+    Discriminant,
+    Euclidean,
+    MetricCV,
+    Scaled,
+    WithinClass,
+    memmap,
+)
+from calipers.checkpoint import fit_digest
+from calipers.data.samples import MemorySamples, weighted
+from calipers.solvers import large_margin, soft_neighbors
+from calipers.solvers.all_pairs import divergences, separations
 from calipers.solvers.factored import FactoredSolver
+from calipers.solvers.large_margin import LargeMargin
 from calipers.solvers.soft_neighbors import AllAnchors, expected_errors, squared_errors
-from learners import LEARNERS, iris, little
+from learners import FROM_TRIPLETS, LEARNERS, iris, little
 
 X, Y = iris()
 RNG = np.random.default_rng(0)
 COUNTS = RNG.integers(0, 4, size=len(X))
 WEIGHTS = np.array(COUNTS + 0.5, dtype=np.float64)
+RNG_WEIGHTS = np.random.default_rng(2).random(len(X))
 CLOSED = ("Scaled", "WithinClass", "Discriminant", "LFDA", "RCA", "KISSME", "GMML")
-WEIGHTED = (*CLOSED, "NCA", "MLKR")
+OF_NEIGHBOURS = ("NCA", "MLKR", "MCML", "LMNN")  # whose terms leave out the sample itself
+WEIGHTED = (*CLOSED, "MMC", *OF_NEIGHBOURS, *FROM_TRIPLETS, "MetricCV")
 each_closed = pytest.mark.parametrize("name", CLOSED)
 each_weighted = pytest.mark.parametrize("name", WEIGHTED)
 
 
-def test_who_takes_weights() -> None:
+def test_every_learner_takes_weights() -> None:
     taking = {name for name in LEARNERS if has_fit_parameter(little(name), "sample_weight")}
-    assert taking == set(WEIGHTED)
+    assert taking == {*LEARNERS} == {*WEIGHTED, "Euclidean"}
 
 
 def few(n: int = 15, d: int = 30) -> tuple[Any, Any, Any]:
@@ -41,16 +60,27 @@ def few(n: int = 15, d: int = 30) -> tuple[Any, Any, Any]:
     return rng.rand(n, d), rng.randint(0, 3, size=n), rng.randint(0, 5, size=n)
 
 
-@each_closed
-@pytest.mark.parametrize("which", ["iris", "few"])
-def test_a_weight_is_a_number_of_copies(name: str, which: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "which", "digits"),
+    [*((name, which, 11) for name in CLOSED for which in ("iris", "few")), ("MMC", "iris", 7)],
+)
+def test_a_weight_is_a_number_of_copies(name: str, which: str, digits: int) -> None:
     samples, labels, counts = (X, Y, COUNTS) if which == "iris" else few()
     weighted = little(name).fit(samples, labels, sample_weight=counts)
     repeated = little(name).fit(samples.repeat(counts, axis=0), labels.repeat(counts))
     M = repeated.get_mahalanobis_matrix()
-    atol = 1e-11 * np.abs(M).max()
+    atol = 10.0**-digits * np.abs(M).max()
     np.testing.assert_allclose(weighted.get_mahalanobis_matrix(), M, atol=atol)
     assert not np.allclose(little(name).fit(samples, labels).get_mahalanobis_matrix(), M)
+
+
+@pytest.mark.parametrize("name", ["Euclidean", "Scaled", "MMC"])
+def test_few_components_are_those_of_the_copies(name: str) -> None:
+    learner = little(name, n_components=2)
+    weighted = learner.fit(X, Y, sample_weight=COUNTS).components_
+    repeated = learner.fit(X.repeat(COUNTS, axis=0), Y.repeat(COUNTS)).components_
+    np.testing.assert_allclose(weighted, repeated, atol=1e-7 * np.abs(repeated).max())
+    assert not np.allclose(learner.fit(X, Y).components_, repeated)
 
 
 @pytest.mark.parametrize("k", [1, 2, 50])
@@ -73,6 +103,45 @@ def test_equal_weights_are_none_and_zero_is_absent(name: str) -> None:
     np.testing.assert_array_equal(zero.components_, absent.components_)
     usual = little(name).fit(X[kept], Y[kept])
     assert not np.allclose(usual.components_, absent.components_)
+
+
+@pytest.mark.parametrize("name", [*FROM_TRIPLETS, "MetricCV"])
+@pytest.mark.parametrize("rank", [None, 2])
+def test_anchors_are_drawn_by_the_ratio_of_weights(name: str, rank: int | None) -> None:
+    usual = little(name, n_components=rank).fit(X, Y)
+    thrice = little(name, n_components=rank).fit(X, Y, sample_weight=np.full(len(X), 3.0))
+    np.testing.assert_array_equal(thrice.components_, usual.components_)
+    drawn = little(name, n_components=rank).fit(X, Y, sample_weight=WEIGHTS)
+    eighth = little(name, n_components=rank).fit(X, Y, sample_weight=WEIGHTS / 8)
+    np.testing.assert_array_equal(drawn.components_, eighth.components_)
+    M = usual.get_mahalanobis_matrix()
+    assert not np.allclose(drawn.get_mahalanobis_matrix(), M, rtol=1e-3)
+
+
+def test_metric_cv_passes_weights_on() -> None:
+    candidates = [("scaled", Scaled()), ("gmml", GMML())]
+    chosen = MetricCV(candidates, random_state=0).fit(X, Y, sample_weight=COUNTS)
+    alone = chosen.best_estimator_.fit(X, Y, sample_weight=COUNTS).components_
+    np.testing.assert_array_equal(chosen.components_, alone)
+
+
+def test_metric_cv_weighs_errors() -> None:
+    """Where samples that the candidates err on count almost nothing, so do the errors."""
+    noise = np.arange(len(X)) % 10 == 0
+    labels = np.where(noise, (Y + 1) % 3, Y)
+    learner = MetricCV([("euclidean", Euclidean())], random_state=0)
+    plain = learner.fit(X, labels).best_score_
+    assert learner.fit(X, labels, sample_weight=np.where(noise, 1e-6, 1.0)).best_score_ > plain
+
+
+def test_a_checkpoint_is_of_the_weights_too(tmp_path: Any) -> None:
+    samples = MemorySamples(X, Y)
+    digests = {
+        fit_digest(little("SPML"), samples, None),
+        fit_digest(little("SPML"), weighted(samples, WEIGHTS), None),
+        fit_digest(little("SPML"), weighted(samples, 2.0 * WEIGHTS), None),
+    }
+    assert len(digests) == 3
 
 
 @each_closed
@@ -106,24 +175,32 @@ def test_blocks_of_a_file(name: str, tmp_path: Any, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(memmap, "BLOCK_ELEMENTS", 100)
     file = np.load(tmp_path / "X.npy", mmap_mode="r")
     got = little(name).fit(file, Y, sample_weight=COUNTS + 1)
-    np.testing.assert_allclose(got.components_, expected.components_, rtol=1e-7)
+    atol = 1e-7 * np.abs(expected.components_).max()
+    np.testing.assert_allclose(got.components_, expected.components_, rtol=1e-7, atol=atol)
 
 
 def by_definition(loss: Any, L: Any, targets: Any, weights: Any) -> float:
     """References by weight; a sample is not its own neighbour, whatever its weight."""
-    squared = np.sum((X[:, None] @ L.T - X @ L.T) ** 2, axis=2) - np.log(weights)
-    np.fill_diagonal(squared, np.inf)
-    p = np.asarray(softmax(-squared, axis=1))
+    squared = np.sum((X[:, None] @ L.T - X @ L.T) ** 2, axis=2)
+    is_same = (targets[:, None] == targets) & ~np.eye(len(X), dtype=bool)
+    if loss is separations:
+        return float(weights @ np.where(targets[:, None] == targets, 0.0, squared**0.5) @ weights)
+    shifted = squared - np.log(weights)
+    np.fill_diagonal(shifted, np.inf)
+    p = np.asarray(softmax(-shifted, axis=1))
     if loss is squared_errors:
         return float(weights @ (p @ targets - targets) ** 2)
-    return float(weights @ (1.0 - np.sum(p * (targets[:, None] == targets), axis=1)))
+    if loss is divergences:
+        wanted = is_same * weights / np.sum(is_same * weights, axis=1)[:, None]
+        return float(weights @ np.sum(kl_div(wanted, p) + wanted - p, axis=1))
+    return float(weights @ (1.0 - np.sum(p * is_same, axis=1)))
 
 
-@pytest.mark.parametrize("loss", [expected_errors, squared_errors])
+@pytest.mark.parametrize("loss", [expected_errors, squared_errors, divergences, separations])
 def test_terms_and_references_count_by_weight(loss: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(soft_neighbors, "_BLOCK_DISTANCES", 1000)
     weights, L = WEIGHTS, RNG.standard_normal((2, 4))
-    targets = Y if loss is expected_errors else X[:, 0]
+    targets = X[:, 0] if loss is squared_errors else Y
     value = AllAnchors(loss, X, targets, weights).at(L)
     assert np.isclose(value.objective, by_definition(loss, L, targets, weights), rtol=1e-11)
     for place in np.ndindex(L.shape):
@@ -146,10 +223,58 @@ def test_the_objective_of_a_fit() -> None:
         assert np.isclose(fitted.objective_, expected, rtol=1e-8)
 
 
+def test_the_objective_of_mcml() -> None:
+    fitted = MCML().fit(X, Y, sample_weight=WEIGHTS)
+    expected = by_definition(divergences, fitted.components_, Y, WEIGHTS) / WEIGHTS.sum()
+    assert np.isclose(fitted.objective_, expected, rtol=1e-8)
+    usual = by_definition(divergences, MCML().fit(X, Y).components_, Y, WEIGHTS) / WEIGHTS.sum()
+    assert expected < usual
+
+
+def large_margin_by_definition(L: Any, weights: Any, k: int = 3, push: float = 0.5) -> float:
+    squared = np.sum((X[:, None] @ L.T - X @ L.T) ** 2, axis=2)
+    total = 0.0
+    for i in range(len(X)):
+        raw = np.sum((X - X[i]) ** 2, axis=1)
+        other = Y[i] != Y
+        raw[other | (np.arange(len(X)) == i)] = np.inf
+        for j in np.argsort(raw)[:k]:
+            hinges = np.maximum(0.0, 1.0 + squared[i, j] - squared[i, other])
+            total += weights[i] * (1.0 - push) * squared[i, j]
+            total += weights[i] * push * float(hinges @ weights[other])
+    return total
+
+
+def test_the_objective_of_lmnn() -> None:
+    problem = LargeMargin(X, Y, WEIGHTS, n_neighbors=3, push_weight=0.5)
+    L = RNG.standard_normal((3, 4))
+    value = problem.at(L)
+    assert np.isclose(value.objective, large_margin_by_definition(L, WEIGHTS), rtol=1e-11)
+    slope = problem.gradient(value)
+    for place in np.ndindex(L.shape):
+        step = np.zeros_like(L)
+        step[place] = 1e-6
+        up, down = (large_margin_by_definition(L + s * step, WEIGHTS) for s in (1, -1))
+        assert np.isclose(slope[place], (up - down) / 2e-6, rtol=1e-4)
+    fitted = LMNN(tol=1e-8).fit(X, Y, sample_weight=WEIGHTS)
+    expected = large_margin_by_definition(fitted.components_, WEIGHTS)
+    assert np.isclose(fitted.objective_, expected, rtol=1e-8)
+    assert expected < large_margin_by_definition(LMNN(tol=1e-8).fit(X, Y).components_, WEIGHTS)
+
+
+def test_lmnn_has_the_same_bits_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(large_margin, "_BLOCK_NUMBERS", 7 * len(X))
+    got = []
+    for threads in ("1", "4"):
+        monkeypatch.setenv("CALIPERS_NUM_THREADS", threads)
+        got.append(LMNN().fit(X, Y, sample_weight=RNG_WEIGHTS).components_)
+    np.testing.assert_array_equal(got[0], got[1])
+
+
 def test_a_batch_of_all_samples_steps_along_the_same_gradient() -> None:
     weights, L, n = WEIGHTS, RNG.standard_normal((2, 4)), len(X)
-    everyone = np.tile(np.arange(n), 4)[None]
-    weighted = FactoredSolver(L, Y, n_anchors=n, n_examples=10, weights=weights)
+    everyone = np.tile(np.arange(n), 2)[None]
+    weighted = FactoredSolver(L, Y, n_examples=10, weights=weights)
     weighted.advance(X, everyone)
     start = AllAnchors(expected_errors, X, Y, weights)
     apart = soft_neighbors.squared_distances(X @ L.T, X @ L.T)[Y[:, None] != Y]
@@ -181,7 +306,7 @@ def test_wrong_weights(name: str, weights: Any, message: str) -> None:
     assert learner.components_ is before
 
 
-@pytest.mark.parametrize("name", ["KISSME", "GMML"])
+@pytest.mark.parametrize("name", ["KISSME", "GMML", "MMC"])
 def test_weights_that_make_no_pair(name: str) -> None:
     with pytest.raises(ValueError, match="counts samples, and these make not even one pair"):
         little(name).fit(X, Y, sample_weight=np.full(len(X), 1 / len(X)))

@@ -15,8 +15,8 @@ X, LABELS = RNG.standard_normal((60, 5)), np.arange(60) % 3
 INIT = RNG.standard_normal((2, 5))
 
 
-def examples(n: int = 6, n_anchors: int = 10, n_references: int = 20) -> IndexArray:
-    rows = [RNG.choice(60, n_anchors + n_references) for _ in range(n)]
+def examples(n: int = 6, size: int = 30) -> IndexArray:
+    rows = [RNG.choice(60, size) for _ in range(n)]
     return np.array([np.concatenate([row, row]) for row in rows], dtype=np.intp)
 
 
@@ -24,15 +24,15 @@ EXAMPLES = examples()
 
 
 def solver(init: FloatArray = INIT) -> FactoredSolver:
-    return FactoredSolver(init, LABELS, n_anchors=10, n_examples=len(EXAMPLES))
+    return FactoredSolver(init, LABELS, n_examples=len(EXAMPLES))
 
 
 def by_definition(L: FloatArray, example: IndexArray) -> float:
     indices = np.split(example, 2)[1]
     classes = LABELS[indices]
     losses = []
-    for a in range(10):
-        others = [r for r in range(10, len(indices)) if indices[r] != indices[a]]
+    for a in range(len(indices)):
+        others = [r for r in range(len(indices)) if indices[r] != indices[a]]
         squared = [np.sum((L @ (X[indices[a]] - X[indices[r]])) ** 2) for r in others]
         same = [classes[r] == classes[a] for r in others]
         losses.append(1.0 - softmax(-np.array(squared))[same].sum())
@@ -43,8 +43,8 @@ def test_the_first_step_is_along_the_gradient_of_the_definition() -> None:
     one = solver()
     indices = EXAMPLES[0][:30]
     Z = X[indices] @ INIT.T
-    apart = squared_distances(Z[:10], Z[10:])
-    typical = np.median(apart[LABELS[indices[:10], None] != LABELS[indices[10:]]])
+    apart = squared_distances(Z, Z)
+    typical = np.median(apart[LABELS[indices, None] != LABELS[indices]])
     L = INIT * np.sqrt(4.0 / typical)
     gradient = np.empty_like(L)
     for place in np.ndindex(L.shape):

@@ -223,3 +223,45 @@ def test_one_triplet_is_kept_per_anchor_and_negative() -> None:
     kept = each_negative_once(triplets, 3)
     pairs = [tuple(pair) for pair in triplets[: 20 * 9, [0, 2]].tolist()]
     assert [tuple(pair) for pair in kept[:, [0, 2]].tolist()] == list(dict.fromkeys(pairs))
+
+
+@pytest.mark.parametrize("among", [None, np.arange(10, 40)])
+def test_anchors_are_drawn_as_often_as_their_weights_say(among: IndexArray | None) -> None:
+    weights = np.random.default_rng(3).random(60) + 0.1
+    possible = np.arange(59) if among is None else among
+    expected = weights[possible] / weights[possible].sum()
+    n, k = 30_000, 2
+    for draw, n_anchors in ((DrawnTriplets, n), (AllPairsTriplets, n // k**2)):
+        source = draw(
+            MemorySamples(X, LABELS, weights),
+            n,
+            n_neighbors=k,
+            rng=np.random.default_rng(4),
+            among=among,
+        )
+        anchors = next(source.portions(n))[:: n // n_anchors, 0]
+        counts = np.bincount(anchors, minlength=60)[possible]
+        assert counts.sum() == n_anchors  # no singleton, and none but these
+        if draw is DrawnTriplets:
+            assert np.abs(counts / n - expected).max() < 4.0 * np.sqrt(expected.max() / n)
+        else:  # a pass has each anchor as often as its share says, rounded up or down
+            n_passes = n_anchors / len(possible)
+            assert np.abs(counts / n_passes - expected * len(possible)).max() < 0.2
+            first = np.bincount(anchors[: len(possible)], minlength=60)[possible]
+            assert np.abs(first - expected * len(possible)).max() < 1.0
+
+
+def test_equal_weights_draw_the_same_triplets() -> None:
+    for draw in (DrawnTriplets, AllPairsTriplets):
+        plain, equal = (
+            next(
+                draw(
+                    MemorySamples(X, LABELS, weights),
+                    500,
+                    n_neighbors=2,
+                    rng=np.random.default_rng(1),
+                ).portions(500)
+            )
+            for weights in (None, np.full(60, 0.3))
+        )
+        np.testing.assert_array_equal(plain, equal)

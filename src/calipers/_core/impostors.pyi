@@ -10,11 +10,12 @@ def measure_targets(Z: FloatArray, targets: IndexArray, first: int, radii: Float
 def weigh(
     X: FloatArray,
     Z: FloatArray,
+    weights: FloatArray,
     targets: IndexArray,
     radii: FloatArray,
     first: int,
     starts: IndexArray,
     columns: npt.NDArray[np.int32],
     mixed: FloatArray,
-    counts: IndexArray,
+    counts: FloatArray,
 ) -> tuple[float, int]: ...

@@ -62,28 +62,30 @@ def measure_targets(const double[:, ::1] Z, const Py_ssize_t[:, ::1] targets, Py
                     radii[i, t] = 1.0 + cal_squared_distance(&Z[first + i, 0], &Z[j, 0], d)
 
 
-def weigh(const double[:, ::1] X, const double[:, ::1] Z, const Py_ssize_t[:, ::1] targets,
-          const double[:, ::1] radii, Py_ssize_t first, const Py_ssize_t[::1] starts,
-          const int[::1] columns, double[:, ::1] mixed, Py_ssize_t[::1] counts):
+def weigh(const double[:, ::1] X, const double[:, ::1] Z, const double[::1] weights,
+          const Py_ssize_t[:, ::1] targets, const double[:, ::1] radii, Py_ssize_t first,
+          const Py_ssize_t[::1] starts, const int[::1] columns, double[:, ::1] mixed,
+          double[::1] counts):
     """Push of the anchors ``first, ...`` that have lists, and what its gradient needs.
 
-    Z is the image of X in which distances are taken. With n_ij the violated triplets of anchor i
-    in which j is the target and n_il those in which l is the impostor, row i of ``mixed`` becomes
-    ``sum_j n_ij x_j - sum_l n_il x_l``, ``counts[j]`` grows by n_ij, ``counts[l]`` falls by n_il.
+    Z is the image of X in which distances are taken. A triplet counts by the weights of its anchor
+    and its impostor. With n_ij the violated triplets of anchor i in which j is the target and n_il
+    those in which l is the impostor, row i of ``mixed`` becomes ``sum_j n_ij x_j - sum_l n_il x_l``,
+    ``counts[j]`` grows by n_ij, ``counts[l]`` falls by n_il.
 
     Returns the sum of hinges and the number of violated triplets.
     """
     cdef Py_ssize_t k = targets.shape[1], d = X.shape[1], row, i, at, far, t, n_violated, target
     cdef Py_ssize_t n_active = 0
-    cdef double push = 0.0, widest, squared
-    cdef Py_ssize_t[::1] violated = np.empty(k, dtype=np.intp)
+    cdef double push = 0.0, widest, squared, weight
+    cdef double[::1] violated = np.empty(k)
     with nogil:
         for row in range(starts.shape[0] - 1):
             i = first + row
             memset(&mixed[i, 0], 0, d * sizeof(double))
             widest = 0.0
             for t in range(k):
-                violated[t] = 0
+                violated[t] = 0.0
                 widest = max(widest, radii[i, t])
             for at in range(starts[row], starts[row + 1]):
                 far = columns[at]
@@ -91,17 +93,18 @@ def weigh(const double[:, ::1] X, const double[:, ::1] Z, const Py_ssize_t[:, ::
                 if squared >= widest:
                     continue
                 n_violated = 0
+                weight = weights[i] * weights[far]
                 for t in range(k):
                     if squared < radii[i, t]:
-                        push += radii[i, t] - squared
-                        violated[t] += 1
+                        push += weight * (radii[i, t] - squared)
+                        violated[t] += weight
                         n_violated += 1
                 n_active += n_violated
-                counts[far] -= n_violated
-                cal_add(&mixed[i, 0], -<double>n_violated, &X[far, 0], d)
+                counts[far] -= weight * n_violated
+                cal_add(&mixed[i, 0], -weight * n_violated, &X[far, 0], d)
             for t in range(k):
-                if violated[t] > 0:
+                if violated[t] > 0.0:
                     target = targets[i, t]
                     counts[target] += violated[t]
-                    cal_add(&mixed[i, 0], <double>violated[t], &X[target, 0], d)
+                    cal_add(&mixed[i, 0], violated[t], &X[target, 0], d)
     return push, n_active

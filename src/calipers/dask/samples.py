@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from calipers.arrays import IndexArray
+from calipers.arrays import FloatArray, IndexArray
 from calipers.dask import partitions
 from calipers.dask.cluster import Tasks, client_of, explained
 from calipers.dask.collections import (
@@ -51,12 +51,20 @@ class ClusterSamples:
         Sizes, classes and types of all partitions together.
     sample_map : future, optional
         Of the map that workers apply to samples.
+    weights : array of shape (n,), optional
+        How often each sample counts; they stay with the client.
     """
 
     def __init__(
-        self, tasks: Tasks, parts: list[Any], whole: Whole, sample_map: Any = None
+        self,
+        tasks: Tasks,
+        parts: list[Any],
+        whole: Whole,
+        sample_map: Any = None,
+        weights: FloatArray | None = None,
     ) -> None:
         self.tasks, self.parts, self.whole, self.sample_map = tasks, parts, whole, sample_map
+        self.weights = weights
         self.class_sizes, self.singletons = whole.class_sizes, whole.singletons
 
     @property
@@ -136,7 +144,7 @@ class ClusterSamples:
     def transformed(self, sample_map: SampleMap) -> ClusterSamples:
         """Return the images of the samples; workers compute them when they search."""
         both = self.tasks.submit("map", chained, self.sample_map, sample_map)
-        return ClusterSamples(self.tasks, self.parts, self.whole, both)
+        return ClusterSamples(self.tasks, self.parts, self.whole, both, self.weights)
 
     def _pieces(self, indices: IndexArray) -> tuple[list[Any], IndexArray]:
         """Return futures of the samples by partition, and the order that restores ``indices``."""

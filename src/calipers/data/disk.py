@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from calipers.arrays import IndexArray
+from calipers.arrays import FloatArray, IndexArray
 from calipers.data.samples import MemorySamples, SampleMap, chained, gathered
 from calipers.memmap import blocks_of, release
 from calipers.neighbors._product import Anchors
@@ -28,6 +28,8 @@ class DiskSamples:
         Class codes 0 .. C-1, in memory.
     sample_map : callable, optional
         Map applied to every block that is read.
+    weights : array of shape (n,), optional
+        How often each sample counts, in memory.
     """
 
     def __init__(
@@ -35,8 +37,9 @@ class DiskSamples:
         X: npt.NDArray[Any],
         labels: IndexArray | None = None,
         sample_map: SampleMap | None = None,
+        weights: FloatArray | None = None,
     ) -> None:
-        self.X, self.sample_map = X, sample_map
+        self.X, self.sample_map, self.weights = X, sample_map, weights
         of_labels = MemorySamples(np.empty((0, 0)), labels)
         self.labels, self.class_sizes = of_labels.labels, of_labels.class_sizes
         self.singletons = of_labels.singletons
@@ -90,7 +93,8 @@ class DiskSamples:
 
     def transformed(self, sample_map: SampleMap) -> DiskSamples:
         """Return the images of the samples; they are computed when a block is read."""
-        return DiskSamples(self.X, self.labels, chained(self.sample_map, sample_map))
+        both = chained(self.sample_map, sample_map)
+        return DiskSamples(self.X, self.labels, both, self.weights)
 
     def _read(self, block: npt.NDArray[Any]) -> npt.NDArray[Any]:
         samples = np.array(block, dtype=_float_type(block), order="C")

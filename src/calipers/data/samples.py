@@ -7,13 +7,14 @@ none depends on where the samples are, or in which blocks they are read.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from calipers.arrays import IndexArray
+from calipers.arrays import FloatArray, IndexArray
 from calipers.memmap import blocks_of
 from calipers.neighbors.search import nearest_same_and_other
 
@@ -42,6 +43,9 @@ def chained(first: SampleMap | None, second: SampleMap) -> SampleMap:
 
 class Samples(Protocol):
     """Samples of shape (n, d) in float64 or float32, with class codes 0 .. C-1 if labelled."""
+
+    weights: FloatArray | None
+    """How often each sample counts, above 0; None: each counts once."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -93,8 +97,11 @@ class Samples(Protocol):
         ...
 
     def transformed(self, sample_map: SampleMap) -> Self:
-        """Return the images of the samples, with the same indices and classes."""
+        """Return the images of the samples, with the same indices, classes and weights."""
         ...
+
+
+AnySamples = TypeVar("AnySamples", bound=Samples)
 
 
 class MemorySamples:
@@ -106,6 +113,8 @@ class MemorySamples:
         Samples.
     labels : array of shape (n,), optional
         Class codes 0 .. C-1.
+    weights : array of shape (n,), optional
+        How often each sample counts.
 
     Examples
     --------
@@ -116,8 +125,13 @@ class MemorySamples:
     array([6.])
     """
 
-    def __init__(self, X: npt.NDArray[Any], labels: IndexArray | None = None) -> None:
-        self.X = X
+    def __init__(
+        self,
+        X: npt.NDArray[Any],
+        labels: IndexArray | None = None,
+        weights: FloatArray | None = None,
+    ) -> None:
+        self.X, self.weights = X, weights
         self.labels = np.empty(0, dtype=np.intp) if labels is None else labels
         self.class_sizes: IndexArray = np.bincount(self.labels)
         self.singletons: IndexArray = np.flatnonzero(self.class_sizes[self.labels] == 1)
@@ -155,17 +169,37 @@ class MemorySamples:
         return self.X, examples
 
     def transformed(self, sample_map: SampleMap) -> MemorySamples:
-        """Return the images of the samples, with the same indices and classes."""
-        return MemorySamples(sample_map(self.X), self.labels)
+        """Return the images of the samples, with the same indices, classes and weights."""
+        return MemorySamples(sample_map(self.X), self.labels, self.weights)
 
 
 def in_memory(samples: Samples) -> MemorySamples:
-    """All samples, with their classes, in an array."""
+    """All samples, with their classes and weights, in an array."""
     if isinstance(samples, MemorySamples):
         return samples
     indices = np.arange(samples.shape[0])
     labels = samples.labels_of(indices) if len(samples.class_sizes) else None
-    return MemorySamples(samples.take(indices), labels)
+    return MemorySamples(samples.take(indices), labels, samples.weights)
+
+
+def weighted(samples: AnySamples, weights: FloatArray) -> AnySamples:
+    """The same samples with weights."""
+    result = copy(samples)
+    result.weights = weights
+    return result
+
+
+def weights_of(samples: Samples, indices: IndexArray) -> FloatArray | None:
+    """Weights of the samples at these indices, in this order, if samples have any."""
+    return None if samples.weights is None else samples.weights[indices]
+
+
+def relative_weights(samples: Samples, indices: IndexArray) -> FloatArray | None:
+    """The same over their mean; None also if all are equal, since each then counts once."""
+    weights = weights_of(samples, indices)
+    if weights is None or not np.ptp(weights):
+        return None
+    return np.asarray(weights / weights.mean())
 
 
 def anchor_indices(samples: Samples, places: IndexArray) -> IndexArray:
@@ -217,4 +251,4 @@ def thinned(samples: Samples, most: int | None) -> Samples:
         n_kept = min(size, max(2, -(-size * most // n)))
         kept.append(by_class[start + np.linspace(0, size - 1, n_kept).astype(np.intp)])
     indices = np.sort(np.concatenate(kept))
-    return MemorySamples(samples.take(indices), labels[indices])
+    return MemorySamples(samples.take(indices), labels[indices], weights_of(samples, indices))

@@ -8,13 +8,13 @@ import numpy as np
 
 from calipers.arrays import FloatArray
 from calipers.closed_forms import FromMoments, Scatters
-from calipers.fitting import FromWeightedLabels
+from calipers.fitting import FromLabels
 from calipers.inputs import Given
 from calipers.metric import MahalanobisMixin
 from calipers.validation import AT_LEAST_ONE
 
 
-class Discriminant(FromWeightedLabels, FromMoments, MahalanobisMixin):
+class Discriminant(FromLabels, FromMoments, MahalanobisMixin):
     """Distance of linear discriminants: the axes along which class means differ most.
 
     The samples are whitened by the (shrunk) covariance within classes, then projected onto the

@@ -9,12 +9,12 @@ from sklearn.utils._param_validation import Interval
 
 from calipers.arrays import FloatArray
 from calipers.closed_forms import FromMoments, Scatters, geometric_mean
-from calipers.fitting import FromPairs, FromWeightedLabels
+from calipers.fitting import FromLabels, FromPairs
 from calipers.metric import MahalanobisMixin
 from calipers.validation import AT_LEAST_ONE
 
 
-class GMML(FromWeightedLabels, FromPairs, FromMoments, MahalanobisMixin):
+class GMML(FromLabels, FromPairs, FromMoments, MahalanobisMixin):
     """Geometric mean metric learning: a formula of two matrices.
 
     Implements Zadeh, Hosseini and Sra, "Geometric Mean Metric Learning" (2016). With S and D the

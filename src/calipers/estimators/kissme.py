@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 
 from calipers.arrays import FloatArray
 from calipers.closed_forms import FromMoments, Scatters, likelihood_ratio
-from calipers.fitting import FromPairs, FromWeightedLabels
+from calipers.fitting import FromLabels, FromPairs
 from calipers.metric import MahalanobisMixin
 from calipers.validation import AT_LEAST_ONE
 
 
-class KISSME(FromWeightedLabels, FromPairs, FromMoments, MahalanobisMixin):
+class KISSME(FromLabels, FromPairs, FromMoments, MahalanobisMixin):
     """Keep it simple and straightforward: a difference of two inverse matrices.
 
     Implements Koestinger, Hirzer, Wohlhart, Roth and Bischof, "Large Scale Metric Learning from

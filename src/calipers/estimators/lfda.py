@@ -9,7 +9,7 @@ import numpy as np
 from calipers import validation
 from calipers.closed_forms import Scatters
 from calipers.data.samples import MemorySamples, in_memory
-from calipers.fitting import FromWeightedLabels
+from calipers.fitting import FromLabels
 from calipers.init import std_or_one
 from calipers.inputs import Given
 from calipers.local_scatters import local_discriminants, local_scatters
@@ -18,14 +18,15 @@ from calipers.moments import moments_of
 from calipers.validation import AT_LEAST_ONE
 
 
-class LFDA(FromWeightedLabels, MahalanobisMixin):
+class LFDA(FromLabels, MahalanobisMixin):
     """Local Fisher discriminant analysis: discriminants of classes that have several clusters.
 
     Implements Sugiyama, "Dimensionality Reduction of Multimodal Labeled Data by Local Fisher
     Discriminant Analysis" (2007). Within a class, samples that are far apart need not come near:
     pairs count by an affinity that falls with their distance. Rows of L are the directions with
     the largest ratio of the scatter between classes to that within, times the root of the ratio;
-    unlike `Discriminant` it has as many as features. Features are scaled first.
+    unlike `Discriminant` it has as many as features. Features are scaled first. Time grows with the
+    square of the number of samples of a class, memory with the number.
 
     Parameters
     ----------
@@ -68,11 +69,11 @@ class LFDA(FromWeightedLabels, MahalanobisMixin):
 
     def _learn(self, given: Given) -> None:
         validation.check_closed_form(self, given)
-        dense, weights = in_memory(given.samples), given.weights
-        unit = std_or_one(dense.X.astype(np.float64), weights)
-        samples = MemorySamples(dense.X / unit, dense.labels)
-        moments = moments_of(samples, weights)
-        within, between = local_scatters(samples, moments, int(self.n_neighbors), weights)
+        dense = in_memory(given.samples)
+        unit = std_or_one(dense.X.astype(np.float64), dense.weights)
+        samples = MemorySamples(dense.X / unit, dense.labels, dense.weights)
+        moments = moments_of(samples)
+        within, between = local_scatters(samples, moments, int(self.n_neighbors))
         local = Scatters.of_labels(moments, np.ones_like(unit))._replace(
             within=within, dissimilar=between, unit=unit
         )

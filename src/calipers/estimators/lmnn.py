@@ -125,6 +125,7 @@ class LMNN(FromLabels, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[
             problem = LargeMargin(
                 samples.X,
                 samples.labels,
+                samples.weights,
                 n_neighbors=self.n_neighbors,
                 push_weight=float(self.push_weight),
             )

@@ -99,7 +99,7 @@ class MCML(FromLabels, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[
         X = samples.X.astype(np.float64, copy=False) * unit
         X -= X.mean(axis=0)
         solver = AllPairsSolver(
-            Collapse(X, samples.labels),
+            Collapse(X, samples.labels, samples.weights),
             of_typical_width(X),
             np.diag(unit),
             tol=float(self.tol),

@@ -8,16 +8,16 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.callback import CallbackSupportMixin
 
-from calipers import soft_learning
+from calipers import low_rank, soft_learning
 from calipers.checkpoint import Checkpointed
-from calipers.fitting import FromWeightedLabels
+from calipers.fitting import FromLabels
 from calipers.inputs import Given
 from calipers.metric import MahalanobisMixin
 from calipers.solvers.soft_neighbors import squared_errors
 from calipers.validation import AT_LEAST_ONE, NOT_NEGATIVE
 
 
-class MLKR(FromWeightedLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
+class MLKR(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
     """Metric learning for kernel regression: small errors where neighbours vote on a number.
 
     Implements Weinberger and Tesauro, "Metric Learning for Kernel Regression" (2007). The target
@@ -35,16 +35,16 @@ class MLKR(FromWeightedLabels, Checkpointed, CallbackSupportMixin, MahalanobisMi
     init : {"identity", "scaled"} or array-like, default="scaled"
         Metric that learning starts from, but for its scale; for fewer components than features,
         its principal axes.
-    batch_size : int or None, default=128
-        Anchors of a step, which find neighbours among four times as many samples. None: all
-        samples at once, by L-BFGS, in memory that grows with their number (not its square).
+    batch_size : int or None, default=384
+        Samples of a step, which find their neighbours among each other. None: all samples at
+        once, by L-BFGS, in memory that grows with their number (not its square).
     max_iter : int or None, default=None
         Steps, with `batch_size` None at most. None: four times the root of the number of samples.
     tol : float, default=1e-5
         With `batch_size` None, stop once a step lowers the objective by less than this share of
         it, on average over five.
     random_state : int, RandomState instance or None, default=None
-        Seeds the batches.
+        Seeds the batches, unless one holds all samples.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class MLKR(FromWeightedLabels, Checkpointed, CallbackSupportMixin, MahalanobisMi
         n_components: int | None = None,
         *,
         init: str | npt.ArrayLike = "scaled",
-        batch_size: int | None = 128,
+        batch_size: int | None = low_rank.FACTOR_BATCH,
         max_iter: int | None = None,
         tol: float = 1e-5,
         random_state: int | np.random.RandomState | None = None,

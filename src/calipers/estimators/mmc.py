@@ -105,8 +105,10 @@ class MMC(FromLabels, FromPairs, CallbackSupportMixin, MahalanobisMixin):  # typ
         self.notes_ = validation.check_magnitude(samples)
         validation.check_closed_form(self, given)
         if given.pairs is None:
-            validation.warn_singletons(given.classes, samples.class_sizes)
-            scatters = Scatters.of_labels(moments_of(samples))
+            moments = moments_of(samples)
+            validation.warn_singletons(given.classes, moments.sizes)
+            scatters = Scatters.of_labels(moments)
+            scatters.check_counts()
         else:
             check_kinds(type(self).__name__, given.pairs)
             scatters = Scatters.of_pairs(samples, given.pairs)
@@ -117,7 +119,7 @@ class MMC(FromLabels, FromPairs, CallbackSupportMixin, MahalanobisMixin):  # typ
         X = samples.X.astype(np.float64, copy=False) @ T.T
         if given.pairs is None:
             X -= X.mean(axis=0)
-            problem = Separation(X, samples.labels, diagonal=bool(self.diagonal))
+            problem = Separation(X, samples.labels, samples.weights, diagonal=bool(self.diagonal))
         else:
             one, other, _ = given.pairs[given.pairs[:, 2] == -1].T
             problem = Separation(X[one] - X[other], diagonal=bool(self.diagonal))

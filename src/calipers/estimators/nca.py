@@ -8,16 +8,16 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.callback import CallbackSupportMixin
 
-from calipers import soft_learning, validation
+from calipers import low_rank, soft_learning, validation
 from calipers.checkpoint import Checkpointed
-from calipers.fitting import FromWeightedLabels
+from calipers.fitting import FromLabels
 from calipers.inputs import Given
 from calipers.metric import MahalanobisMixin
 from calipers.solvers.soft_neighbors import expected_errors
 from calipers.validation import AT_LEAST_ONE, NOT_NEGATIVE
 
 
-class NCA(FromWeightedLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
+class NCA(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
     """Neighbourhood components analysis: as few errors of soft nearest neighbours as can be.
 
     Implements Goldberger, Roweis, Hinton and Salakhutdinov, "Neighbourhood Components Analysis"
@@ -27,7 +27,7 @@ class NCA(FromWeightedLabels, Checkpointed, CallbackSupportMixin, MahalanobisMix
         sum_i sum_{j of i's class} p_ij,   p_ij = exp(-d(i, j)^2) / sum_{k != i} exp(-d(i, k)^2)
 
     It is the objective of scikit-learn's NeighborhoodComponentsAnalysis. Steps follow mini-batches
-    of anchors and of samples that they find their neighbours among.
+    of samples that find their neighbours among each other.
 
     Parameters
     ----------
@@ -37,16 +37,16 @@ class NCA(FromWeightedLabels, Checkpointed, CallbackSupportMixin, MahalanobisMix
         Metric that learning starts from, but for its scale. "auto": of raw and scaled features
         those with the lower leave-one-out 3-NN error; for fewer components than features, the
         discriminant axes ("within-class").
-    batch_size : int or None, default=128
-        Anchors of a step, which find neighbours among four times as many samples. None: all
-        samples at once, by L-BFGS, in memory that grows with their number (not its square).
+    batch_size : int or None, default=384
+        Samples of a step, which find their neighbours among each other. None: all samples at
+        once, by L-BFGS, in memory that grows with their number (not its square).
     max_iter : int or None, default=None
         Steps, with `batch_size` None at most. None: four times the root of the number of samples.
     tol : float, default=1e-5
         With `batch_size` None, stop once a step lowers the objective by less than this share of
         it, on average over five.
     random_state : int, RandomState instance or None, default=None
-        Seeds the batches.
+        Seeds the batches, unless one holds all samples.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class NCA(FromWeightedLabels, Checkpointed, CallbackSupportMixin, MahalanobisMix
         n_components: int | None = None,
         *,
         init: str | npt.ArrayLike = "auto",
-        batch_size: int | None = 128,
+        batch_size: int | None = low_rank.FACTOR_BATCH,
         max_iter: int | None = None,
         tol: float = 1e-5,
         random_state: int | np.random.RandomState | None = None,

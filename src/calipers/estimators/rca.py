@@ -11,13 +11,13 @@ from scipy.sparse.csgraph import connected_components
 from calipers.arrays import FloatArray, IndexArray
 from calipers.closed_forms import FromMoments, Scatters, Spectrum
 from calipers.data.samples import MemorySamples, Samples
-from calipers.fitting import FromPairs, FromWeightedLabels
+from calipers.fitting import FromLabels, FromPairs
 from calipers.metric import MahalanobisMixin
 from calipers.moments import moments_of
 from calipers.validation import AT_LEAST_ONE
 
 
-class RCA(FromWeightedLabels, FromPairs, FromMoments, MahalanobisMixin):
+class RCA(FromLabels, FromPairs, FromMoments, MahalanobisMixin):
     """Relevant component analysis: M is the inverse of the covariance within chunklets.
 
     Implements Shental, Hertz, Weinshall and Pavel, "Adjustment Learning and Relevant Component

@@ -287,9 +287,7 @@ class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, M
                 f"{self.batch_size}: leave batch_size out, or choose 'mini-sgd', 'hr-sgd' or "
                 "'ha-sgd'."
             )
-        validation.check_init(owner, self.init, d, has_labels=len(given.classes) > 0)
-        n_rows = d if isinstance(self.init, str) else min(d, len(self.init))
-        validation.check_components(owner, self.n_components, n_rows)
+        validation.check_init_and_components(self, d, has_labels=len(given.classes) > 0)
         return recipe
 
     def _learn(self, given: Given) -> None:

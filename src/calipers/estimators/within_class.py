@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 
 from calipers.arrays import FloatArray
 from calipers.closed_forms import FromMoments, Scatters
-from calipers.fitting import FromWeightedLabels
+from calipers.fitting import FromLabels
 from calipers.metric import MahalanobisMixin
 from calipers.validation import AT_LEAST_ONE
 
 
-class WithinClass(FromWeightedLabels, FromMoments, MahalanobisMixin):
+class WithinClass(FromLabels, FromMoments, MahalanobisMixin):
     """Mahalanobis distance of the covariance within classes: M is its inverse.
 
     Differences that are common within a class count little. The covariance is that of scaled

@@ -13,7 +13,10 @@ from calipers.solvers.soft_neighbors import AllAnchors, Objective, Value, square
 
 
 def divergences(
-    squared: FloatArray, anchors: npt.NDArray[Any], references: npt.NDArray[Any]
+    squared: FloatArray,
+    anchors: npt.NDArray[Any],
+    references: npt.NDArray[Any],
+    weights: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """``KL(p0 || p)``, with p0 the same for all others of the anchor's class: MCML.
 
@@ -21,37 +24,51 @@ def divergences(
     """
     others = np.isfinite(squared)
     is_same = (anchors[:, None] == references) & others
-    n_same = is_same.sum(axis=1)
-    wanted = is_same / np.maximum(n_same, 1)[:, None]
-    nearest = squared.min(axis=1)
-    shares = np.exp(nearest[:, None] - squared)
-    total = shares.sum(axis=1)
-    weights = wanted - shares / total[:, None]
-    mean = np.sum(wanted * np.where(others, squared, 0.0), axis=1)
-    lost = mean - nearest + np.log(total) - np.log(np.maximum(n_same, 1))
+    own = _counted(is_same, weights)
+    n_same = own.sum(axis=1)
     has_same = n_same > 0
-    return np.where(has_same[:, None], weights, 0.0), np.where(has_same, lost, 0.0)
+    size = np.where(has_same, n_same, 1)
+    wanted = own / size[:, None]
+    nearest = squared.min(axis=1)
+    shares = _counted(np.exp(nearest[:, None] - squared), weights)
+    total = shares.sum(axis=1)
+    slopes = wanted - shares / total[:, None]
+    mean = np.sum(wanted * np.where(others, squared, 0.0), axis=1)
+    lost = mean - nearest + np.log(total) - np.log(size)
+    return np.where(has_same[:, None], slopes, 0.0), np.where(has_same, lost, 0.0)
 
 
 def separations(
-    squared: FloatArray, anchors: npt.NDArray[Any], references: npt.NDArray[Any]
+    squared: FloatArray,
+    anchors: npt.NDArray[Any],
+    references: npt.NDArray[Any],
+    weights: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Distances to samples of other classes; not a loss, since they should grow."""
     is_apart = (anchors[:, None] != references) & (squared > 0.0)
     distances = np.sqrt(np.where(is_apart, squared, 0.0))
-    return 0.5 / np.where(is_apart, distances, np.inf), distances.sum(axis=1)
+    slopes = 0.5 / np.where(is_apart, distances, np.inf)
+    return _counted(slopes, weights), _counted(distances, weights).sum(axis=1)
+
+
+def _counted(values: npt.NDArray[Any], weights: FloatArray | None) -> npt.NDArray[Any]:
+    """Values of references, each as often as it counts."""
+    return values if weights is None else np.asarray(values * weights)
 
 
 class Collapse(Objective):
     """MCML: the mean divergence of soft neighbours from the samples of the own class."""
 
-    def __init__(self, X: FloatArray, labels: npt.NDArray[Any]) -> None:
-        self._all = AllAnchors(divergences, X, labels)
+    def __init__(
+        self, X: FloatArray, labels: npt.NDArray[Any], weights: FloatArray | None = None
+    ) -> None:
+        self._all = AllAnchors(divergences, X, labels, weights)
+        self._total = float(len(X) if weights is None else weights.sum())
 
     def at(self, L: FloatArray) -> Value:
         """The objective at L."""
-        n, found = len(self._all.X), self._all.at(L)
-        return Value(L, max(0.0, found.objective / n), found.slope / n, n)
+        total, found = self._total, self._all.at(L)
+        return Value(L, max(0.0, found.objective / total), found.slope / total, found.n_active)
 
 
 class Separation(Objective):
@@ -66,18 +83,25 @@ class Separation(Objective):
         Samples with ``labels``, or the differences of dissimilar pairs.
     labels : array of shape (n,), optional
         Classes of the samples.
+    weights : array of shape (n,), optional
+        How often each sample counts.
     diagonal : bool
         Whether L stays diagonal.
     """
 
     def __init__(
-        self, X: FloatArray, labels: npt.NDArray[Any] | None = None, *, diagonal: bool
+        self,
+        X: FloatArray,
+        labels: npt.NDArray[Any] | None = None,
+        weights: FloatArray | None = None,
+        *,
+        diagonal: bool,
     ) -> None:
         self.X = X
         self.diagonal = diagonal
-        self._all = None if labels is None else AllAnchors(separations, X, labels)
-        sizes = np.bincount(labels) if labels is not None else np.ones(0)
-        self.n_pairs = len(X) if labels is None else len(X) ** 2 - int(sizes @ sizes)
+        self._all = None if labels is None else AllAnchors(separations, X, labels, weights)
+        sizes = np.zeros(0) if labels is None else np.bincount(labels, weights)
+        self.n_pairs = float(len(X) if labels is None else sizes.sum() ** 2 - sizes @ sizes)
 
     def at(self, L: FloatArray) -> Value:
         """The objective at L."""
@@ -91,12 +115,12 @@ class Separation(Objective):
             apart = np.where(distances > 0.0, distances, np.inf)
             slope = (images / apart[:, None]).T @ self.X
         if not total > 0.0:
-            return Value(L, np.inf, np.zeros_like(L), self.n_pairs)
+            return Value(L, np.inf, np.zeros_like(L), int(self.n_pairs))
         mean, norm = total / self.n_pairs, float(np.linalg.norm(L))
         of_ratio = L / (norm * mean) - (norm / mean**2 / self.n_pairs) * slope
         if self.diagonal:
             of_ratio = np.diag(np.diag(of_ratio))
-        return Value(L, norm / mean, of_ratio, self.n_pairs)
+        return Value(L, norm / mean, of_ratio, int(self.n_pairs))
 
 
 def of_typical_width(X: FloatArray) -> FloatArray:

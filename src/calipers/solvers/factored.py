@@ -11,11 +11,11 @@ from calipers.arrays import FloatArray, IndexArray
 from calipers.solvers.resumable import Point, Resumable
 from calipers.solvers.soft_neighbors import (
     Loss,
-    anchor_gradients,
     expected_errors,
     squared_distances,
     width_factor,
 )
+from calipers.threads import parallel_product
 
 STEP = 0.05  # length of the first step, as a share of the size of L; later ones are shorter
 MOMENTUM, SQUARE_MOMENTUM = 0.9, 0.99  # of the running means of gradients and their squares
@@ -24,9 +24,9 @@ MOMENTUM, SQUARE_MOMENTUM = 0.9, 0.99  # of the running means of gradients and t
 class FactoredSolver(Resumable):
     """Minimise a loss of soft neighbours over L by steps of mini-batches.
 
-    An example is a batch of anchors and reference samples, among which the anchors find their
-    neighbours. In few dimensions the hard nearest neighbours of one moment are not those of the
-    next step, so all reference samples count. Steps follow Adam with one common second moment, so
+    An example is a batch of samples that find their neighbours among each other. In few dimensions
+    the hard nearest neighbours of one moment are not those of the next step, so all samples of the
+    batch count. Steps follow Adam with one common second moment, so
     that rotating X rotates L with it, and are a falling share of the size of L.
 
     Parameters
@@ -35,8 +35,6 @@ class FactoredSolver(Resumable):
         The first L; its scale does not matter.
     targets : array of shape (n,)
         Classes or targets of all samples.
-    n_anchors : int
-        Anchors of an example: its first indices; the others are reference samples.
     n_examples : int
         Examples, hence steps, in all.
     loss : Loss
@@ -54,15 +52,14 @@ class FactoredSolver(Resumable):
         init: FloatArray,
         targets: npt.NDArray[Any],
         *,
-        n_anchors: int,
         n_examples: int,
         loss: Loss = expected_errors,
         weights: FloatArray | None = None,
     ) -> None:
         self.L = np.array(init, dtype=np.float64)
         self.loss, self.targets = loss, targets
-        self.weights = np.ones(len(targets)) if weights is None else weights / weights.mean()
-        self.n_anchors, self.n_examples = n_anchors, n_examples
+        self.weights = None if weights is None else weights / weights.mean()
+        self.n_examples = n_examples
         self.n_iterations = 0
         self.curve: list[Point] = []
         self._mean, self._square = np.zeros_like(self.L), 0.0
@@ -78,7 +75,7 @@ class FactoredSolver(Resumable):
         return np.asarray(self.L.T @ self.L)
 
     def advance(self, X: npt.NDArray[np.float64], examples: IndexArray) -> None:
-        """Take a step for every example: places in X of anchors and references, then indices."""
+        """Take a step for every example: places of its samples in X, then their indices."""
         total = 0.0
         for example in examples:
             places, indices = np.split(example, 2)
@@ -86,21 +83,22 @@ class FactoredSolver(Resumable):
         self.curve.append(Point(self.n_iterations, total / max(1, len(examples)), self.n_updates))
 
     def _advance(self, X: FloatArray, indices: IndexArray) -> float:
-        n = self.n_anchors
-        targets, weights = self.targets[indices], self.weights[indices]
-        Z = X @ self.L.T
-        squared = squared_distances(Z[:n], Z[n:])
-        squared[indices[:n, None] == indices[n:]] = np.inf
+        n, targets, Z = len(indices), self.targets[indices], parallel_product(X, self.L.T)
+        squared = squared_distances(Z, Z)
+        squared[indices[:, None] == indices] = np.inf
         if self.n_iterations == 0:
-            factor = width_factor(squared[targets[:n, None] != targets[n:]])
+            factor = width_factor(squared[targets[:, None] != targets])
             self.L *= np.sqrt(factor)
             squared *= factor
             Z *= np.sqrt(factor)
-        squared -= np.log(weights[n:])
-        slopes, losses = self.loss(squared, targets[:n], targets[n:])
-        slopes *= weights[:n, None] / n
-        self._step(np.vstack(anchor_gradients(slopes, Z[:n], Z[n:])).T @ X)
-        return float(losses @ weights[:n]) / n
+        weights = None if self.weights is None else self.weights[indices]
+        slopes, losses = self.loss(squared, targets, targets, weights)
+        counts = np.ones(n) if weights is None else weights
+        slopes *= counts[:, None] / n
+        both = slopes + slopes.T  # of a distance as one of an anchor, and of a reference
+        of_images = 2.0 * (both.sum(axis=1)[:, None] * Z - both @ Z)
+        self._step(parallel_product(of_images.T, X))
+        return float(losses @ counts) / n
 
     def _step(self, gradient: FloatArray) -> None:
         self._mean = MOMENTUM * self._mean + (1.0 - MOMENTUM) * gradient

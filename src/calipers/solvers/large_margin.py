@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from scipy.linalg import eigh, svd
 from calipers._core.impostors import columns_below, measure_targets, weigh
 from calipers.arrays import FloatArray, IndexArray
 from calipers.neighbors.search import nearest_same_and_other
-from calipers.threads import parallel_map
+from calipers.threads import InOrder, parallel_map
 
 _BLOCK_NUMBERS = 2**21  # distances computed at a time: 8 MB in float32
 _KEPT_PAIRS = 2**24  # pairs of samples kept for later evaluations: 64 MB
@@ -30,7 +29,7 @@ class Value:
     n_active: int
     L: FloatArray
     mixed: FloatArray
-    counts: IndexArray
+    counts: FloatArray
 
 
 class LargeMargin:
@@ -41,6 +40,8 @@ class LargeMargin:
         (1 - mu) sum_{i, j in T(i)} d_M(i, j)^2
             + mu sum_{i, j in T(i)} sum_{l of another class} [1 + d_M(i, j)^2 - d_M(i, l)^2]_+
 
+    The terms of i count by its weight, and those of the impostor l by that of l, too.
+
     Each sample i has a list of the samples l of other classes within ``s_i + e_l`` of it in an
     image Z0. By the triangle inequality no sample outside the list is an impostor in the image
     Z if ``radius_i + |z_i - z0_i| <= s_i`` and ``|z_l - z0_l| <= e_l`` for all samples.
@@ -50,10 +51,17 @@ class LargeMargin:
     """
 
     def __init__(
-        self, X: npt.NDArray[Any], labels: IndexArray, *, n_neighbors: int, push_weight: float
+        self,
+        X: npt.NDArray[Any],
+        labels: IndexArray,
+        weights: FloatArray | None = None,
+        *,
+        n_neighbors: int,
+        push_weight: float,
     ) -> None:
         order = np.argsort(labels, kind="stable")
         X, labels = X[order], labels[order]
+        self.weights = np.ones(len(X)) if weights is None else weights[order]
         self.push_weight = push_weight
         self.targets, _ = nearest_same_and_other(
             X, labels, np.arange(len(X)), n_same=n_neighbors, n_other=1
@@ -72,9 +80,9 @@ class LargeMargin:
         self._age, self._wasted, self._steps_ahead = 0, 0, 0.5
 
     @property
-    def n_pulled(self) -> int:
-        """Number of pairs of a sample and its target."""
-        return int(np.count_nonzero(self.targets >= 0))
+    def n_pulled(self) -> float:
+        """Number of pairs of a sample and its target, each as often as the sample counts."""
+        return float(self.weights @ np.count_nonzero(self.targets >= 0, axis=1))
 
     def change_coordinates(self, T: FloatArray) -> None:
         """Replace samples x by ``T'x``; a factor K for these is ``K T'`` for the samples before."""
@@ -88,7 +96,7 @@ class LargeMargin:
         _fill(Z, lambda part: self.X[part] @ L.T, self.blocks)
         parallel_map(lambda b: measure_targets(Z, self.targets, b.start, radii[b]), self.blocks)
         fresh = self._look_up(Z, np.sqrt(radii.max(axis=1)))
-        mixed, counts, lock = np.empty_like(self.X), np.zeros(len(Z), dtype=np.intp), Lock()
+        mixed, counts, in_order = np.empty_like(self.X), np.zeros(len(Z)), InOrder()
 
         def evaluate(number: int) -> tuple[float, int, int]:
             block, kept = self.blocks[number], self._lists[number]
@@ -96,10 +104,18 @@ class LargeMargin:
             own_counts = np.zeros_like(counts)
             starts, columns = lists
             result = weigh(
-                self.X, Z, self.targets, radii, block.start, starts, columns, mixed, own_counts
+                self.X,
+                Z,
+                self.weights,
+                self.targets,
+                radii,
+                block.start,
+                starts,
+                columns,
+                mixed,
+                own_counts,
             )
-            with lock:  # whole numbers: their sum does not depend on the order
-                np.add(counts, own_counts, out=counts)
+            in_order.add(number, own_counts, counts)
             if len(lists[1]) <= _KEPT_PAIRS // len(self.blocks):
                 self._lists[number] = lists
             return float(result[0]), int(result[1]), len(lists[1])
@@ -108,7 +124,7 @@ class LargeMargin:
             *parallel_map(evaluate, range(len(self.blocks))), strict=True
         )
         self._wasted += max(0, sum(n_listed) - sum(n_active))
-        pull = float(radii.sum()) - self.n_pulled
+        pull = float((self.weights[:, None] * radii).sum()) - self.n_pulled
         objective = (1.0 - self.push_weight) * pull + self.push_weight * sum(pushes)
         return Value(objective, sum(n_active), L, mixed, counts)
 
@@ -160,6 +176,7 @@ class LargeMargin:
             for column in self.targets[block].T:
                 has = column >= 0
                 difference = self.X[block][has] - self.X[column[has]]
+                difference *= np.sqrt(self.weights[block][has])[:, None]
                 total += difference.T @ difference
         return total
 

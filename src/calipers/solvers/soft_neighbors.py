@@ -4,10 +4,10 @@ An anchor i picks another sample j as its neighbour with probability
 
 .. math:: p_{ij} = e^{-d_{ij}^2} / \sum_{k \ne i} e^{-d_{ik}^2}.
 
-A loss is a function ``loss(squared, anchors, references)`` of squared distances (infinite between
-a sample and itself) and of the classes or targets of both sides. It returns the derivative of their
-sum by each squared distance, and its value for each anchor. A reference of weight w counts like w
-samples in one place: its squared distances are less by log(w).
+A loss is a function ``loss(squared, anchors, references, weights)`` of squared distances (infinite
+between a sample and itself), of the classes or targets of both sides, and of the references'
+weights, if they have any: one of weight w counts like w samples in one place. It returns the
+derivative of their sum by each squared distance, and its value for each anchor.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from calipers.arrays import FloatArray
 from calipers.threads import parallel_map, single_threaded_blas
 
 Loss: TypeAlias = Callable[
-    [FloatArray, npt.NDArray[Any], npt.NDArray[Any]], tuple[FloatArray, FloatArray]
+    [FloatArray, npt.NDArray[Any], npt.NDArray[Any], FloatArray | None],
+    tuple[FloatArray, FloatArray],
 ]
 WIDTH = 4.0  # median squared distance of samples of two classes at the first step
 _WIDTH_SAMPLES = 1000  # at most
@@ -31,30 +32,43 @@ _BLOCK_DISTANCES = 2**19  # distances of a block of anchors to all samples: 4 MB
 
 
 def expected_errors(
-    squared: FloatArray, anchors: npt.NDArray[Any], references: npt.NDArray[Any]
+    squared: FloatArray,
+    anchors: npt.NDArray[Any],
+    references: npt.NDArray[Any],
+    weights: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """``1 - p_i``: NCA (Goldberger, Roweis, Hinton and Salakhutdinov 2004)."""
     is_same = anchors[:, None] == references
-    shares = _softmax(squared)
+    shares = _softmax(squared, weights)
     p = np.sum(shares, axis=1, where=is_same)
-    return shares * (is_same - p[:, None]), 1.0 - p
+    slopes = is_same - p[:, None]
+    slopes *= shares
+    return slopes, 1.0 - p
 
 
 def squared_errors(
-    squared: FloatArray, anchors: npt.NDArray[Any], references: npt.NDArray[Any]
+    squared: FloatArray,
+    anchors: npt.NDArray[Any],
+    references: npt.NDArray[Any],
+    weights: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Squared errors of kernel regression: MLKR (Weinberger and Tesauro 2007)."""
-    shares = _softmax(squared)
+    shares = _softmax(squared, weights)
     predicted = shares @ references
     error = predicted - anchors
-    weights = 2.0 * error[:, None] * (predicted[:, None] - references) * shares
-    return weights, error**2
+    slopes = predicted[:, None] - references
+    slopes *= 2.0 * error[:, None]
+    slopes *= shares
+    return slopes, error**2
 
 
-def _softmax(squared: FloatArray) -> FloatArray:
-    """Shares of exp(-squared) in each row; 0 where nothing is finite."""
+def _softmax(squared: FloatArray, weights: FloatArray | None) -> FloatArray:
+    """Shares of exp(-squared), times weights, in each row; 0 where nothing is finite."""
     nearest = squared.min(axis=1, initial=np.inf)
-    shares = np.exp(np.where(np.isfinite(nearest), nearest, 0.0)[:, None] - squared)
+    shares = np.where(np.isfinite(nearest), nearest, 0.0)[:, None] - squared
+    np.exp(shares, out=shares)
+    if weights is not None:
+        shares *= weights
     total = shares.sum(axis=1)
     shares /= np.where(total > 0.0, total, 1.0)[:, None]
     return np.asarray(shares)
@@ -62,8 +76,11 @@ def _softmax(squared: FloatArray) -> FloatArray:
 
 def squared_distances(A: FloatArray, B: FloatArray) -> FloatArray:
     """Squared Euclidean distances between the rows of A and of B."""
-    squared = np.sum(A**2, axis=1)[:, None] - 2.0 * (A @ B.T) + np.sum(B**2, axis=1)
-    return np.asarray(np.maximum(squared, 0.0))
+    squared = A @ B.T
+    squared *= -2.0
+    squared += np.sum(A**2, axis=1)[:, None]
+    squared += np.sum(B**2, axis=1)
+    return np.maximum(squared, 0.0, out=squared)
 
 
 def width_factor(apart: FloatArray) -> float:
@@ -127,8 +144,7 @@ class AllAnchors(Objective):
         targets: npt.NDArray[Any],
         weights: FloatArray | None = None,
     ) -> None:
-        self.loss, self.X, self.targets = loss, X, targets
-        self.weights = np.ones(len(X)) if weights is None else weights
+        self.loss, self.X, self.targets, self.weights = loss, X, targets, weights
 
     def at(self, L: FloatArray) -> Value:
         """The loss at L."""
@@ -138,14 +154,13 @@ class AllAnchors(Objective):
             block = slice(first, first + size)
             squared = squared_distances(Z[block], Z)
             rows = np.arange(len(squared))
-            squared -= np.log(self.weights)
             squared[rows, first + rows] = np.inf
-            slopes, values = self.loss(squared, self.targets[block], self.targets)
-            slopes *= self.weights[block, None]
+            slopes, values = self.loss(squared, self.targets[block], self.targets, self.weights)
+            counts = np.ones(len(rows)) if self.weights is None else self.weights[block]
+            slopes *= counts[:, None]
             of_anchors, of_references = anchor_gradients(slopes, Z[block], Z)
-            return float(values @ self.weights[block]), of_anchors.T @ self.X[
-                block
-            ] + of_references.T @ self.X
+            slope = of_anchors.T @ self.X[block] + of_references.T @ self.X
+            return float(values @ counts), slope
 
         size = max(1, _BLOCK_DISTANCES // len(Z))
         with single_threaded_blas():

@@ -12,8 +12,8 @@ from typing import Protocol
 
 import numpy as np
 
-from calipers.arrays import IndexArray
-from calipers.data.samples import Samples, anchor_indices, count_anchors
+from calipers.arrays import FloatArray, IndexArray
+from calipers.data.samples import Samples, anchor_indices, count_anchors, relative_weights
 
 LARGEST_PORTION = 65_536
 
@@ -50,11 +50,11 @@ class GivenTriplets:
 class DrawnTriplets:
     """Triplets drawn from labelled samples; every iteration yields the same ones.
 
-    The anchor is drawn uniformly, with replacement, among the samples whose class has another
-    member. The positive is drawn uniformly among the anchor's ``n_neighbors`` nearest samples
-    of its class, or all of them if there are fewer; the negative likewise among those of other
-    classes. With one neighbour these are the paper's triplets. Only anchors that are drawn are
-    searched.
+    The anchor is drawn with replacement among the samples whose class has another member, each as
+    often as its weight says. The positive is drawn uniformly among the anchor's ``n_neighbors``
+    nearest samples of its class, or all of them if there are fewer; the negative likewise among
+    those of other classes. With one neighbour these are the paper's triplets. Only anchors that
+    are drawn are searched.
 
     Parameters
     ----------
@@ -89,6 +89,7 @@ class DrawnTriplets:
     ) -> None:
         self.n_triplets = n_triplets
         self._samples, self._among = samples, among
+        self._edges = _edges(samples, among)
         self._streams = rng.spawn(3)
         self._distinct = _distinct(self._anchors(LARGEST_PORTION, deepcopy(self._streams[0])))
         self._same, self._other = samples.nearest(
@@ -110,17 +111,22 @@ class DrawnTriplets:
     def _anchors(self, size: int, rng: np.random.Generator) -> Iterator[IndexArray]:
         for first in range(0, self.n_triplets, size):
             count = min(size, self.n_triplets - first)
+            n = count_anchors(self._samples) if self._among is None else len(self._among)
+            if self._edges is None:
+                places = rng.integers(n, size=count)
+            else:
+                places = np.searchsorted(self._edges, rng.random(count), side="right")
             if self._among is None:
-                places = rng.integers(count_anchors(self._samples), size=count)
                 yield anchor_indices(self._samples, places)
             else:
-                yield self._among[rng.integers(len(self._among), size=count)]
+                yield self._among[places]
 
 
 class AllPairsTriplets:
     """All-pairs triplets of one anchor after the other; every iteration yields the same ones.
 
-    Each pass visits, in random order, all samples whose class has another member. Each of an
+    Each pass visits, in random order, all samples whose class has another member: once, or as
+    often as their weights say, rounded up or down at random. Each of an
     anchor's ``n_neighbors`` nearest samples of its class (positives) makes a triplet with each
     of its ``n_neighbors`` nearest samples of other classes (negatives): ``n_neighbors**2``
     successive triplets, ordered by positive. An anchor with fewer neighbours repeats them.
@@ -159,8 +165,8 @@ class AllPairsTriplets:
         self.n_triplets, self._k = n_triplets, n_neighbors
         if among is None:
             among = anchor_indices(samples, np.arange(count_anchors(samples)))
-        n_anchors = -(-n_triplets // n_neighbors**2)
-        passes = [rng.permutation(among) for _ in range(-(-n_anchors // len(among)))]
+        n_anchors, edges = -(-n_triplets // n_neighbors**2), _edges(samples, among)
+        passes = [_pass(among, edges, rng) for _ in range(-(-n_anchors // len(among)))]
         self._anchors = np.concatenate(passes)[:n_anchors]
         self._distinct = np.unique(self._anchors)
         nearest = samples.nearest(self._distinct, n_same=n_neighbors, n_other=n_neighbors)
@@ -178,6 +184,27 @@ class AllPairsTriplets:
             places = np.searchsorted(self._distinct, anchors)
             positives, negatives = self._same[places, t // k % k], self._other[places, t % k]
             yield np.column_stack([anchors, positives, negatives])
+
+
+def _edges(samples: Samples, among: IndexArray | None) -> FloatArray | None:
+    """Limits between the shares of possible anchors in [0, 1]; None if all count alike."""
+    if samples.weights is None:
+        return None
+    if among is None:
+        among = anchor_indices(samples, np.arange(count_anchors(samples)))
+    weights = relative_weights(samples, among)
+    if weights is None:
+        return None
+    sums = np.cumsum(weights)
+    return np.asarray(sums[:-1] / sums[-1])
+
+
+def _pass(among: IndexArray, edges: FloatArray | None, rng: np.random.Generator) -> IndexArray:
+    """All anchors in random order, each as often as its share says (systematic sampling)."""
+    if edges is not None:
+        points = (rng.random() + np.arange(len(among))) / len(among)
+        among = among[np.searchsorted(edges, points, side="right")]
+    return rng.permutation(among)
 
 
 def each_negative_once(triplets: IndexArray, n_neighbors: int) -> IndexArray:
