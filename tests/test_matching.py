@@ -188,8 +188,9 @@ def test_settings_that_are_refused() -> None:
         fitted.calibrate_threshold(INDICES, SIGNS, strategy="max_tpr")
     with pytest.raises(ValueError, match="strategy must be one of accuracy, "):
         fitted.calibrate_threshold(INDICES, SIGNS, strategy="best")
-    with pytest.raises(ValueError, match="beta must be a real number"):
-        fitted.calibrate_threshold(INDICES, SIGNS, strategy="f_beta", beta="two")
+    for beta in ("two", -1.0, np.nan, np.inf):
+        with pytest.raises(ValueError, match="beta must be a number that is not negative"):
+            fitted.calibrate_threshold(INDICES, SIGNS, strategy="f_beta", beta=beta)
     with pytest.raises(ValueError, match="threshold must be a real number"):
         fitted.set_threshold("near")
     with pytest.raises(ValueError, match=r"pairs from 0 to 150 for the 150 samples"):
@@ -238,10 +239,10 @@ def test_nothing_is_answered_before_a_fit(model: Any) -> None:
         "calibrate_threshold": (PAIRS, SIGNS),
         "set_threshold": (1.0,),
     }
-    for name, arguments in calls.items():
-        if hasattr(model, name):
-            with pytest.raises(NotFittedError):
-                getattr(model, name)(*arguments)
+    lacking = {"predict_proba", "calibrate_threshold", "set_threshold"}
+    for name in calls.keys() - (lacking if isinstance(model, TripletClassifier) else set()):
+        with pytest.raises(NotFittedError):
+            getattr(model, name)(*calls[name])
 
 
 @pytest.mark.parametrize("preprocessor", [None, X], ids=["samples", "indices"])
@@ -274,6 +275,7 @@ def test_settings_are_checked_before_anything_is_learned(settings: Any) -> None:
 
 def test_precision_alone_is_an_f_score() -> None:
     model = PairClassifier(GMML(), strategy="f_beta", beta=0.0).fit(PAIRS, SIGNS)
-    usual = PairClassifier(GMML()).fit(PAIRS, SIGNS)
-    scores = [precision_score(SIGNS, each.predict(PAIRS)) for each in (model, usual)]
-    assert scores[0] >= scores[1]
+    distances = model.metric_.pair_distance(PAIRS)
+    is_match = np.asarray(SIGNS) > 0
+    best = max(is_match[distances <= limit].mean() for limit in distances)
+    assert precision_score(SIGNS, model.predict(PAIRS)) == best

@@ -16,7 +16,6 @@ from sklearn.pipeline import make_pipeline
 
 from calipers import SavedMetric, load
 from calipers.io import contents_of, write
-from calipers.loading import load_metric
 from metric_files import ENCODER, FakeLearner, small_contents, small_file
 
 X, Y = load_iris(return_X_y=True)
@@ -29,7 +28,7 @@ def saved(tmp_path: Path) -> SavedMetric:
     components = np.array([[-0.2, -0.2, 1.0, 1.0], [1.0, 0.5, 0.0, 0.0]])
     learner = FakeLearner().fit(X, components_=components, feature_names_in_=names)
     write(contents_of(learner), tmp_path / "m")
-    return load_metric(tmp_path / "m")
+    return load(tmp_path / "m")
 
 
 def test_it_serves_in_a_pipeline_as_it_is(saved: SavedMetric) -> None:

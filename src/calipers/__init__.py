@@ -12,6 +12,7 @@ Public names are loaded when first used, so that ``import calipers`` stays light
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -136,7 +137,8 @@ def __getattr__(name: str) -> Any:
     if name in _PUBLIC_MODULES:
         return import_module(f"calipers.{name}")
     if name not in _HOME_OF:
-        import_module("calipers.switching").refuse_class(name)
+        if sys._getframe(1).f_code.co_name == "_handle_fromlist":  # from calipers import name
+            import_module("calipers.switching").refuse_class(name)
         raise AttributeError(f"module 'calipers' has no attribute {name!r}")
     return getattr(import_module(_HOME_OF[name]), name)
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from calipers.io import FileError, read
+from calipers.io import read
 from calipers.search.query_map import QueryMap
-
-if TYPE_CHECKING:
-    from calipers.saved import SavedMetric
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -50,20 +47,3 @@ def load(path: str | os.PathLike[str]) -> Any:
     from calipers.saved import SavedMetric
 
     return SavedMetric(contents)
-
-
-def load_metric(path: str | os.PathLike[str]) -> SavedMetric:
-    """Read a metric, and refuse what is none.
-
-    Raises
-    ------
-    FileError
-        As `load` does, and if the file holds an adapter or a bridge.
-    """
-    loaded = load(path)
-    if isinstance(loaded, QueryMap):
-        raise FileError(
-            f"{os.fspath(path)!r} is a saved {loaded.kind}, not a metric: give a file that "
-            "'calipers fit' wrote."
-        )
-    return loaded  # type: ignore[no-any-return]

@@ -28,9 +28,15 @@ def local_scatters(
     for code, size in enumerate(moments.sizes.tolist()):
         of_class = samples.labels == code
         X = samples.X[of_class] - moments.means[code]
-        scatter = _affinity_scatter(X, weight[of_class], min(k, size - 1))
+        scatter = _affinity_scatter(X, weight[of_class], max(0.0, min(k, size - 1)))
         within += scatter / size
         mixture += scatter / moments.n
+    if moments.within.any() and not within.any():
+        raise ValueError(
+            f"In no class does a sample have a neighbour that differs from it among its {k} "
+            "nearest ones: raise n_neighbors, drop repeated samples, or multiply a sample_weight "
+            "whose sum over a class is below 2."
+        )
     between = moments.within + moments.between - moments.by_size / moments.n
     return within, mixture + between - within
 
@@ -44,7 +50,9 @@ def _affinity_scatter(X: FloatArray, weight: FloatArray, k: float) -> FloatArray
     width = np.concatenate(
         parallel_map(lambda b: _distance_to(k, squared_distances(X[b], X), weight), _blocks(X))
     )
-    differs = width > 0.0  # the others repeat k samples: their differences count nothing
+    # the others repeat k samples: what is left of their differences is rounding
+    rounding = (X.shape[1] + 8) * np.finfo(np.float64).eps * np.sum(X**2, axis=1).max(initial=0.0)
+    differs = width > rounding
     X, weight, width = X[differs], weight[differs], np.sqrt(width[differs])[:, None]
     squared = np.sum(X**2, axis=1)[:, None]
     left = np.hstack([2.0 * X, -squared, -np.ones_like(squared)]) / width
@@ -75,7 +83,7 @@ def _blocks(X: FloatArray) -> list[slice]:
 
 def _distance_to(k: float, squared: FloatArray, weight: FloatArray) -> FloatArray:
     """Of each row the smallest entry up to which, with it, columns weigh more than k."""
-    enough = min(len(weight), int(k / weight.min()) + 1)
+    enough = int(min(len(weight), k / max(weight.min(), np.finfo(np.float64).tiny) + 1))
     near = np.argpartition(squared, enough - 1, axis=1)[:, :enough]
     rows = np.arange(len(squared))
     order = np.take_along_axis(

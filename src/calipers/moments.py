@@ -16,6 +16,8 @@ from calipers.arrays import FloatArray, IndexArray
 from calipers.data.samples import MemorySamples, Samples
 from calipers.threads import single_threaded_blas
 
+_ROUNDING = 1e-9  # share of a sum of weights that is not known
+
 
 class Moments(NamedTuple):
     """Sizes, means and scatters of classes; samples without labels are one class."""
@@ -45,8 +47,10 @@ class Moments(NamedTuple):
     @property
     def similar(self) -> FloatArray:
         """Mean of vv' over the differences v of all pairs of one class; 0 without any."""
-        n_pairs = float(self.sizes @ (self.sizes - 1.0))
-        return 2.0 * self.by_size / n_pairs if n_pairs > 0.0 else np.zeros_like(self.within)
+        n_pairs = float(self.sizes @ np.maximum(self.sizes - 1.0, 0.0))
+        if n_pairs <= _ROUNDING * self.n:  # weights that sum to 1 make no pair
+            return np.zeros_like(self.within)
+        return 2.0 * self.by_size / n_pairs
 
     @property
     def dissimilar(self) -> FloatArray:

@@ -17,9 +17,12 @@ _INSTEAD: dict[str, dict[str, str]] = {
     "convergence_tol": {"tol": "say tol"},
     "convergence_threshold": {"tol": "say tol"},
     "prior": {"init": "say init", "ITML": "for a prior L'L, learn from X @ L.T"},
-    "max_iter": {"n_triplets": "say n_triplets"},
+    "max_iter": {
+        "n_triplets": "say n_triplets",
+        "batch_size": "batch_size of them are a step",
+    },
     "pca_comps": {"RCA": "reduce X first, by sklearn.decomposition.PCA"},
-    "init": {"LMNN": "its objective is convex, so leave it out"},
+    "init": {"LMNN": "it begins at the identity, so leave it out"},
     "random_state": {"fit": "nothing is drawn at random, so leave it out"},
     **{word: {} for word in ("basis", "diagonal_c", "embedding_type", "learn_rate", "max_proj")},
     **{word: {} for word in ("min_iter", "num_labeled", "output_iter")},
@@ -70,10 +73,13 @@ def refuse_words(owner: type, parameters: Iterable[str], given: Iterable[str]) -
         raise TypeError(f"{name} has no parameter {word!r}, which metric-learn has: {hint}.")
 
 
-def refuse_init(owner: str, init: str) -> None:
+def refuse_init(owner: str, init: str, *, has_labels: bool) -> None:
     """Raise ValueError for a name of an initial metric that only metric-learn has."""
     if init in _INITS:
-        raise ValueError(f"{owner} has no init={init!r}, which metric-learn has: {_INITS[init]}.")
+        hint = _INITS[init]
+        if not has_labels and init != "pca":
+            hint = "without classes say 'scaled'"
+        raise ValueError(f"{owner} has no init={init!r}, which metric-learn has: {hint}.")
 
 
 def refuse_class(name: str) -> None:

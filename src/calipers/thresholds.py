@@ -62,8 +62,8 @@ def check_strategy(strategy: str, min_rate: float | None, beta: float) -> None:
         raise ValueError(
             f"strategy {strategy!r} needs min_rate, a number from 0 to 1, got {min_rate!r}."
         )
-    if not isinstance(beta, Real):
-        raise ValueError(f"beta must be a real number, got {beta!r}.")
+    if not (isinstance(beta, Real) and 0 <= beta < np.inf):
+        raise ValueError(f"beta must be a number that is not negative, got {beta!r}.")
 
 
 def _below(distances: FloatArray) -> float:

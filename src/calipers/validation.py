@@ -143,12 +143,12 @@ def refuse_parameters(estimator: Any, where: str, **reasons: str) -> None:
 def check_init(owner: str, init: object, n_features: int, *, has_labels: bool) -> None:
     """Raise if ``init`` is no initial metric, or needs labels that are not there."""
     if isinstance(init, str):
-        refuse_init(owner, init)
+        refuse_init(owner, init, has_labels=has_labels)
         check_name(owner, "init", init, ("auto", *inits.NAMES))
         if init == "within-class" and not has_labels:
             raise ValueError(
-                f"{owner}(init='within-class') needs classes of the samples, which triplets do not "
-                "tell: choose init='scaled' or 'identity'."
+                f"{owner}(init='within-class') needs classes of the samples, and there are none: "
+                "choose init='scaled' or 'identity'."
             )
         return
     matrix = np.asarray(init)
@@ -165,14 +165,14 @@ def check_init(owner: str, init: object, n_features: int, *, has_labels: bool) -
 
 
 def check_init_and_components(estimator: Any, n_features: int, *, has_labels: bool) -> None:
-    """Raise unless ``init`` is an initial metric with as many dimensions as are asked for."""
-    owner, init, asked = type(estimator).__name__, estimator.init, estimator.n_components
-    check_components(owner, asked, n_features)
+    """Raise unless ``init`` is an initial metric with at least ``n_components`` rows."""
+    owner, init, n_components = type(estimator).__name__, estimator.init, estimator.n_components
+    check_components(owner, n_components, n_features)
     check_init(owner, init, n_features, has_labels=has_labels)
-    if not isinstance(init, str) and asked is not None and asked > len(init):
+    if not isinstance(init, str) and n_components is not None and n_components > len(init):
         raise ValueError(
-            f"{owner} was asked for n_components={asked}, but init has {len(init)} rows: ask for "
-            f"at most {len(init)}, or pass an init with more rows."
+            f"{owner} has n_components={n_components}, but init has {len(init)} rows: set at most "
+            f"{len(init)}, or pass an init with more rows."
         )
 
 

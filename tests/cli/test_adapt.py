@@ -47,12 +47,29 @@ def test_a_map_from_files_is_that_of_the_library(
     page = tmp_path / "report.html"
     arguments = write(tmp_path, kind)
     run("adapt", *arguments, "--report", str(page))
-    assert capsys.readouterr().out.startswith("The map helps: nDCG@10")
+    shown = capsys.readouterr().out
+    assert shown.startswith("The map helps: nDCG@10")
+    assert "report.html" in shown
     assert page.read_text().startswith("<!doctype html>")
     out = tmp_path / "images.npy"
     run("transform", str(tmp_path / "a.safetensors"), arguments[1], "-o", str(out))
     expected = QueryAdapter(random_state=0).fit(*LOG).transform(LOG.queries)
     assert np.allclose(np.load(out), expected, atol=1e-5)
+
+
+def test_inspect_begins_with_the_verdict(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "a.safetensors"
+    facts = {"verdict": "It helps\x1b[31m.", "n_pairs": 7, "report": {}}
+    QueryMap(np.eye(3, 4), facts=facts).save(file)
+    run("inspect", str(file))
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "It helps\\x1b[31m."
+    assert lines[2].endswith("4 features of queries to 3 components")
+    assert lines[3:] == ["  n_pairs: 7"]
+    run("inspect", str(file), "--json")
+    assert json.loads(capsys.readouterr().out)["training"]["n_pairs"] == 7
 
 
 def test_no_gain_is_said_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

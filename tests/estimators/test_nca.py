@@ -41,14 +41,18 @@ def test_all_samples_at_once_end_at_a_minimum(name: str) -> None:
     assert np.linalg.norm(slope @ fitted.components_.T) < 1e-2 * np.linalg.norm(start @ init.T)
 
 
+# samples of a batch, and the share of the gain that may be missing
+BATCHES = {"NCA": (64, 0.1), "MLKR": (384, 0.5)}
+
+
 @each
 def test_mini_batches_come_near(name: str) -> None:
     learner, _, samples, targets = CASES[name]
     whole = learner(batch_size=None, init="scaled", max_iter=1000).fit(samples, targets)
-    batches = learner(batch_size=384, init="scaled", max_iter=600, random_state=0)
+    batches = learner(batch_size=BATCHES[name][0], init="scaled", max_iter=600, random_state=0)
     found = objective(name, batches.fit(samples, targets).components_)
     first = whole.objective_curve_[0]
-    assert found < whole.objective_ + 0.5 * (first - whole.objective_)
+    assert found < whole.objective_ + BATCHES[name][1] * (first - whole.objective_)
 
 
 def test_the_objective_is_not_above_scikit_learns() -> None:

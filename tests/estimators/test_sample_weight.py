@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -249,17 +250,18 @@ def test_the_objective_of_lmnn() -> None:
     problem = LargeMargin(X, Y, WEIGHTS, n_neighbors=3, push_weight=0.5)
     L = RNG.standard_normal((3, 4))
     value = problem.at(L)
-    assert np.isclose(value.objective, large_margin_by_definition(L, WEIGHTS), rtol=1e-11)
+    relative = WEIGHTS / WEIGHTS.mean()
+    assert np.isclose(value.objective, large_margin_by_definition(L, relative), rtol=1e-11)
     slope = problem.gradient(value)
     for place in np.ndindex(L.shape):
         step = np.zeros_like(L)
         step[place] = 1e-6
-        up, down = (large_margin_by_definition(L + s * step, WEIGHTS) for s in (1, -1))
+        up, down = (large_margin_by_definition(L + s * step, relative) for s in (1, -1))
         assert np.isclose(slope[place], (up - down) / 2e-6, rtol=1e-4)
     fitted = LMNN(tol=1e-8).fit(X, Y, sample_weight=WEIGHTS)
-    expected = large_margin_by_definition(fitted.components_, WEIGHTS)
+    expected = large_margin_by_definition(fitted.components_, relative)
     assert np.isclose(fitted.objective_, expected, rtol=1e-8)
-    assert expected < large_margin_by_definition(LMNN(tol=1e-8).fit(X, Y).components_, WEIGHTS)
+    assert expected < large_margin_by_definition(LMNN(tol=1e-8).fit(X, Y).components_, relative)
 
 
 def test_lmnn_has_the_same_bits_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -307,9 +309,31 @@ def test_wrong_weights(name: str, weights: Any, message: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["KISSME", "GMML", "MMC"])
-def test_weights_that_make_no_pair(name: str) -> None:
+@pytest.mark.parametrize("weights", [np.full(len(X), 1 / len(X)), 1.0 / np.bincount(Y)[Y]])
+def test_weights_that_make_no_pair(name: str, weights: Any) -> None:
     with pytest.raises(ValueError, match="counts samples, and these make not even one pair"):
-        little(name).fit(X, Y, sample_weight=np.full(len(X), 1 / len(X)))
+        little(name).fit(X, Y, sample_weight=weights)
+
+
+@pytest.mark.parametrize("weight", [1e-310, 1e-3, 1 / 150, 8.0, 50.0])
+def test_lfda_refuses_weights_by_which_no_neighbour_differs(weight: float) -> None:
+    with pytest.raises(ValueError, match="In no class does a sample have a neighbour"):
+        LFDA().fit(X, Y, sample_weight=np.full(len(X), weight))
+
+
+@pytest.mark.parametrize("scale", [0.01, 7.0])
+@pytest.mark.parametrize("name", OF_NEIGHBOURS)
+def test_only_ratios_matter_among_neighbours(name: str, scale: float) -> None:
+    one, other = (little(name).fit(X, Y, sample_weight=c * WEIGHTS) for c in (1.0, scale))
+    M, expected = other.get_mahalanobis_matrix(), one.get_mahalanobis_matrix()
+    np.testing.assert_allclose(M, expected, atol=1e-4 * np.abs(expected).max())
+
+
+def test_singletons_are_counted_in_samples() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        weights = np.where(Y == 0, 1.0 / np.bincount(Y)[0], 1.0)
+        little("MMC").fit(X, Y, sample_weight=weights)
 
 
 @each_weighted

@@ -11,7 +11,7 @@ import pytest
 
 import calipers
 from calipers.io import contents_of, read, write
-from calipers.loading import load_metric
+from calipers.loading import load
 from metric_files import FakeLearner
 
 X = np.random.default_rng(0).standard_normal((20, 3))
@@ -34,7 +34,7 @@ RECIPE = {"type": "Recipe", "batch_size": 10, "loss": HINGE}
 def again(estimator: Any, folder: Path, **more: Any) -> calipers.SavedMetric:
     """The metric of the estimator after it was written and read."""
     write(contents_of(estimator, **more), folder / "m")
-    return load_metric(folder / "m")
+    return load(folder / "m")
 
 
 def test_given_and_resolved_parameters_are_kept_apart(tmp_path: Path) -> None:

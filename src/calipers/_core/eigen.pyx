@@ -104,7 +104,7 @@ cdef bint is_orthogonal(const double *vectors, Py_ssize_t k, Py_ssize_t d) noexc
     """Whether vector k is orthogonal to those before; it is not where two values nearly meet."""
     cdef Py_ssize_t m
     for m in range(k):
-        if fabs(cal_dot(vectors + m * d, vectors + k * d, d)) > ORTHOGONAL:
+        if not fabs(cal_dot(vectors + m * d, vectors + k * d, d)) <= ORTHOGONAL:
             return False
     return True
 

@@ -215,8 +215,9 @@ static inline void update_and_multiply(double *restrict a, double *restrict b, c
 
 /* Householder's reduction of the upper triangle of A to a tridiagonal matrix with diagonal alpha
  * and subdiagonal beta. Reflection k is I - factors[k] u u', with u in row k of A behind the
- * diagonal; A has norm 1, so that what is below NIL is rounding. The change of A by one reflection and the product with the vector of the next are one
- * pass over the rows, which up to d = 256 stay in the cache of a core; `work` holds 3 d numbers. */
+ * diagonal; A has norm 1, so that what is below NIL is rounding. The change of A by one reflection
+ * and the product with the vector of the next are one pass over the rows, which up to d = 256 stay
+ * in the cache of a core; `work` holds 3 d numbers. */
 CLONED void cal_tridiagonalise(double *A, ptrdiff_t d, double *alpha, double *beta,
                                double *factors, double *work) {
     double *w = work, *product = work + d;

@@ -98,6 +98,8 @@ def run(options: argparse.Namespace) -> int:
             say(line)
         is_identity = not adapter.helps_ and options.n_components is None
         say(f"{'The identity was written to' if is_identity else 'Map:'} {options.output}")
+        if options.report is not None:
+            say(f"Page: {options.report}")
     return 0
 
 

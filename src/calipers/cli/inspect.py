@@ -1,4 +1,4 @@
-"""``calipers inspect``: what a metric's file holds."""
+"""``calipers inspect``: what the file of a metric, or of a map of queries, holds."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from calipers.cli.output import say, write_json
 if TYPE_CHECKING:
     from calipers.cli.options import Commands
     from calipers.saved import SavedMetric
+    from calipers.search.query_map import QueryMap
 
 _BAR = 30
 
@@ -23,9 +24,10 @@ def add(commands: Commands) -> None:
         "inspect",
         help="size, spectrum and features of a metric",
         description="Show what a metric's file holds: what was chosen, size, rank, spectrum, the "
-        "features that matter most, and how it was learned.",
+        "features that matter most, and how it was learned. Of a map of queries: the verdict and "
+        "the sizes.",
     )
-    inspect.add_argument("metric", help="file of the metric, from 'calipers fit'")
+    inspect.add_argument("metric", help="file from 'calipers fit' or 'calipers adapt'")
     inspect.add_argument(
         "--top", type=whole_number, default=10, metavar="N", help="lines of each list (default: 10)"
     )
@@ -35,18 +37,47 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read and show."""
-    from calipers.loading import load_metric
+    from calipers.loading import load
+    from calipers.search.query_map import QueryMap
 
-    metric = load_learned(options, load_metric)
-    facts = _facts(metric, Path(options.metric).stat().st_size)
+    learned = load_learned(options, load)
+    n_bytes = Path(options.metric).stat().st_size
+    if isinstance(learned, QueryMap):
+        facts = _facts_of_map(learned, n_bytes)
+        lines = _lines_of_map(options, facts)
+    else:
+        facts = _facts(learned, n_bytes)
+        encoding = (sys.stdout.encoding or "ascii").lower()
+        lines = _lines(options, facts, "█" if encoding.startswith("utf") else "#")
     if options.json:
         write_json(facts)
         return 0
-    encoding = (sys.stdout.encoding or "ascii").lower()
-    block = "█" if encoding.startswith("utf") else "#"
-    for line in _lines(options, facts, block):
+    for line in lines:
         say(line)
     return 0
+
+
+def _facts_of_map(learned: QueryMap, n_bytes: int) -> dict[str, Any]:
+    return {
+        "kind": learned.kind,
+        "bytes": n_bytes,
+        "query_features": learned.n_query_features,
+        "document_features": learned.n_document_features,
+        "components": learned.n_components,
+        "training": learned.facts,
+    }
+
+
+def _lines_of_map(options: argparse.Namespace, facts: dict[str, Any]) -> list[str]:
+    training = facts["training"]
+    verdict = training.get("verdict")
+    sizes = f"{facts['query_features']} features of queries to {facts['components']} components"
+    plain = {n: v for n, v in training.items() if n != "verdict" and not isinstance(v, dict)}
+    return [
+        *([] if verdict is None else [str(verdict), ""]),
+        f"{options.metric}: {facts['kind']}, {facts['bytes']:,} bytes, {sizes}",
+        *(f"  {name}: {value}" for name, value in plain.items()),
+    ]
 
 
 def _facts(metric: SavedMetric, n_bytes: int) -> dict[str, Any]:

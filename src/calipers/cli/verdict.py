@@ -203,4 +203,7 @@ def _told(compared: Compared) -> str:
     if not compared.n_better and not compared.n_worse:
         return "the same on every sample"
     p = "p < 0.001" if compared.p_value < 0.001 else f"p = {compared.p_value:.2g}"
-    return f"better on {compared.n_better:,} samples, worse on {compared.n_worse:,} (sign test {p})"
+    samples = "sample" if compared.n_better == 1 else "samples"
+    return (
+        f"better on {compared.n_better:,} {samples}, worse on {compared.n_worse:,} (sign test {p})"
+    )

@@ -106,7 +106,7 @@ class MMC(FromLabels, FromPairs, CallbackSupportMixin, MahalanobisMixin):  # typ
         validation.check_closed_form(self, given)
         if given.pairs is None:
             moments = moments_of(samples)
-            validation.warn_singletons(given.classes, moments.sizes)
+            validation.warn_singletons(given.classes, samples.class_sizes)
             scatters = Scatters.of_labels(moments)
             scatters.check_counts()
         else:

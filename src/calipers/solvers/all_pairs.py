@@ -101,7 +101,7 @@ class Separation(Objective):
         self.diagonal = diagonal
         self._all = None if labels is None else AllAnchors(separations, X, labels, weights)
         sizes = np.zeros(0) if labels is None else np.bincount(labels, weights)
-        self.n_pairs = float(len(X) if labels is None else sizes.sum() ** 2 - sizes @ sizes)
+        self.n_pairs = float(len(X) if labels is None else sizes @ (sizes.sum() - sizes))
 
     def at(self, L: FloatArray) -> Value:
         """The objective at L."""

@@ -61,7 +61,7 @@ class LargeMargin:
     ) -> None:
         order = np.argsort(labels, kind="stable")
         X, labels = X[order], labels[order]
-        self.weights = np.ones(len(X)) if weights is None else weights[order]
+        self.weights = np.ones(len(X)) if weights is None else weights[order] / weights.mean()
         self.push_weight = push_weight
         self.targets, _ = nearest_same_and_other(
             X, labels, np.arange(len(X)), n_same=n_neighbors, n_other=1
