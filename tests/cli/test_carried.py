@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +81,7 @@ def test_texts_that_a_spreadsheet_would_run_are_made_harmless() -> None:
     ("cells", "expected"),
     [
         (["-3", "", "5"], [-3, None, 5]),
-        (["-3", "N/A", "0.5"], [-3.0, None, 0.5]),
+        (["-3", "N/A", "0.5"], ["-3", "N/A", "0.5"]),
         (["-0.25", "1", ""], [-0.25, 1.0, None]),
         (["1.0", "2.0", "3.0"], [1.0, 2.0, 3.0]),
         (["007", "8", "9"], ["007", "8", "9"]),
@@ -219,3 +219,26 @@ def test_capitals_of_the_columns_make_no_difference() -> None:
     run("transform", "m", "b.csv", "-o", "upper.npy")
     run("transform", "m", "a.csv", "-o", "lower.npy")
     np.testing.assert_array_equal(np.load("upper.npy"), np.load("lower.npy")[:N])
+
+
+def test_what_excel_has_no_room_for_is_text_in_a_sheet() -> None:
+    days = [date(1899, 12, 31), date(1900, 3, 1), None] * 10
+    write_parquet(big=[10**15 + 1, 7, None] * 10, fits=[10**15 - 1] * N, day=days)
+    found = carried_to_xlsx("b.parquet")
+    assert found["big"] == ["1000000000000001", "7", None] * 10
+    assert found["fits"] == [10**15 - 1] * N
+    assert found["day"] == ["1899-12-31", datetime(1900, 3, 1), None] * 10
+    write_csv(id=["1234567890123456789", "7"] * 15, code=["1", "NA"] * 15)
+    found = carried_to_xlsx("b.csv")
+    assert found["id"] == ["1234567890123456789", "7"] * 15
+    assert found["code"] == ["1", "NA"] * 15
+
+
+def test_a_text_too_long_for_a_sheet_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    write_csv(note=["a" * 32_767] * N)
+    assert carried_to_xlsx("b.csv")["note"] == ["a" * 32_767] * N
+    write_csv(note=["a", "a" * 32_768] * 15)
+    run("transform", "m", "b.csv", "-o", "d.xlsx", "--quiet", code=2)
+    told = "at most 32,767 characters, and one of the column 'note' has 32,768: write .csv"
+    assert told in " ".join(capsys.readouterr().err.split())
+    assert not Path("d.xlsx").exists()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -81,10 +83,10 @@ def test_the_sheet_with_the_label_is_read(tmp_path: Path) -> None:
 
 
 def test_a_text_among_numbers_is_a_missing_value(tmp_path: Path) -> None:
-    rows = [f"{i}.5,{'ab'[i % 2]}" for i in range(12)] + ["k. A.,a", "k. A.,b"]
+    rows = [f"{i}.5,{'ab'[i % 2]}" for i in range(18)] + ["k. A.,a", "k. A.,b"]
     (tmp_path / "a.csv").write_text("\n".join(["size,y", *rows]))
     data = samples_of(tmp_path / "a.csv", label="y")
-    assert data.X[-1].tolist() == [6.0]
+    assert data.X[-1].tolist() == [9.0]
     assert "Texts among numbers count as missing: size ('k. A.')." in data.notes
 
 
@@ -200,9 +202,38 @@ def test_a_file_is_what_its_first_bytes_say(ending: str, tmp_path: Path) -> None
     assert samples_of((tmp_path / "a.npz").rename(path)).X.shape == (2, 2)
 
 
+@pytest.mark.parametrize("name", ["PAR1", "BZh", "BZh9", "%PDF"])
+def test_a_name_of_a_column_is_no_sign_of_a_format(name: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(f"{name},kind\n1.5,a\n2.5,b\n")
+    assert samples_of(tmp_path / "a.csv", label="kind").names == [name]
+
+
+def test_a_format_that_is_named_counts_more_than_the_first_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('{"a";kind\n1.5;a\n2.5;b\n')
+    with pytest.raises(FileError, match="is not JSON"):
+        read(path)
+    assert samples_of(path, kind="csv", label="kind").X.tolist() == [[1.5], [2.5]]
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [("a.csv", {}), ("a.csv.gz", {}), ("a.txt", {"names": ["body mass"]}), ("a.txt", None)],
+)
+def test_blanks_in_the_only_name_of_a_csv(
+    name: str, known: dict[str, Any] | None, tmp_path: Path
+) -> None:
+    pack = gzip.compress if name.endswith(".gz") else bytes
+    (tmp_path / name).write_bytes(pack(b"body mass\n12 kg\n13 kg\n"))
+    columns = read(tmp_path / name, ReadOptions(**(known or {}))).columns
+    expected = ["body", "mass"] if known is None else ["body mass"]
+    assert [column.name for column in columns] == expected
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [
+        (b"BZh91AY&SY\x00", "is a bzip2 file, not a table: end its name in .bz2."),
         (b"\x1f\x8b\x08\x00", "is a gzip file, not a table: end its name in .gz."),
         (b"\n <!DOCTYPE html><title>Sign in</title>", "is a web page, not a table: download"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel file (.xls) or one with a password"),

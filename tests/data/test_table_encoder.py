@@ -64,6 +64,7 @@ def test_a_real_table() -> None:
     assert encoder.notes_[1:] == [
         "Filled missing values with the mean of the column: age (10), since (10).",
         "Missing values are no category, 0 in each feature of the column: colour (10).",
+        "Read as numbers with a unit: rate (%).",
     ]
     assert repr(encoder) == "TableEncoder(): 7 features of 6 columns, 4 left out"
     rebuilt = TableEncoder.from_columns(json.loads(json.dumps(encoder.columns_)))
@@ -78,7 +79,7 @@ def test_new_rows_are_encoded_as_the_old_ones() -> None:
     encoder = TableEncoder(max_categories=1).fit(
         pd.DataFrame({"a": list("xxxxyz"), "b": [1, 2, 3, 6, 1, 5]})
     )
-    new = pd.DataFrame({"a": ["x", "y", "new", None], "b": [None, "1,000", "3 %", 7]})
+    new = pd.DataFrame({"a": ["x", "y", "new", None], "b": [None, "1,000", "0.03", 7]})
     expected = [[1, 3], [0, 1000], [0, 0.03], [0, 7]]
     np.testing.assert_allclose(encoder.transform(new), np.array(expected, dtype=float))
     half = encoder.refit(pd.DataFrame({"a": list("yyx"), "b": [1, 1, 4]}))
@@ -173,10 +174,10 @@ def test_one_unit_behind_all_numbers_is_read() -> None:
         (["ja", "nein", "ja"], "boolean", [1, 0, 1]),
         (["WAHR", "FALSCH", "WAHR"], "boolean", [1, 0, 1]),
         (["n", "f", "n"], "category", None),
-        (["06:00", "18:30", "06:00"], "date", None),
+        (["06:00", "18:30", "06:00"], "date", [0.25, 18.5 / 24, 0.25]),
         (["2024-01", "2024-02", "2024-01"], "date", [19723, 19754, 19723]),
         (["01067", "01069", "01067"], "category", None),
-        (["5.50 EUR", "7", "€ 7"], "number", [5.5, 7, 7]),
+        (["5.50 EUR", "7 €", "€ 7"], "number", [5.5, 7, 7]),
         (["1. Mai", "2. Mai", "1. Mai"], "category", None),
         (["2x4", "2x4", "3x4"], "category", None),
         (["30 m2", "2,5 m2", "30 m2"], "number", [30, 2.5, 30]),

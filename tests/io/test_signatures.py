@@ -16,6 +16,7 @@ from calipers.io.signatures import JSON, N_BYTES, SAFETENSORS, content_of
     ("start", "what"),
     [
         (b"\xef\xbb\xbf \n<!DOCTYPE HTML>", "a web page"),
+        (b"<TABLE border=1><tr>", "a web page"),
         (b'\n[ {\n "a": 1}]', JSON),
         (b'{ "a": 1}', JSON),
         (b"[0.5, 1.5]", None),

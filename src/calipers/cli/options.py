@@ -70,7 +70,8 @@ def add_data(command: argparse.ArgumentParser, *, label_needed: bool) -> None:
     command.add_argument(
         "--format",
         choices=("csv", "tsv", "xlsx", "jsonl", "parquet", "npy", "npz", "libsvm"),
-        help="format of the data (default: by the file's ending; CSV, TSV, LIBSVM also .gz, .bz2)",
+        help="format of the data (default: by its first bytes, then by the file's ending; text may "
+        "end in .gz, .bz2, too)",
     )
     command.add_argument(
         "--encoding",
@@ -115,9 +116,8 @@ def _file_of(options: argparse.Namespace) -> Iterator[Path]:
     if options.data != STANDARD:
         yield Path(options.data)
         return
-    options.format = options.format or "csv"
     with TemporaryDirectory() as folder:
-        path = Path(folder) / f"standard input.{options.format}"
+        path = Path(folder) / f"standard input.{options.format or 'txt'}"
         with path.open("wb") as stream:
             shutil.copyfileobj(sys.stdin.buffer, stream)
         try:

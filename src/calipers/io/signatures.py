@@ -5,24 +5,28 @@ from __future__ import annotations
 N_BYTES = 64
 """Bytes at the beginning of a file that tell what it is."""
 
-SAFETENSORS, JSON = "a safetensors file", "JSON"
+SAFETENSORS, JSON, PARQUET = "a safetensors file", "JSON", "a Parquet table"
+
+PARQUET_SIGN = b"PAR1"
+"""What a Parquet table begins and ends with; a text may begin so, too."""
 
 _BINARY = (
     (b"\x89PNG", "a PNG picture"),
     (b"\xff\xd8\xff", "a JPEG picture"),
     (b"PK\x03\x04", "a zip archive"),
     (b"\x1f\x8b", "a gzip file"),
-    (b"BZh", "a bzip2 file"),
+    *((b"BZh%d1AY&SY" % level, "a bzip2 file") for level in range(1, 10)),
     (b"\xfd7zXZ", "an xz file"),
     (b"\x93NUMPY", "a NumPy array"),
     *((b"\x80" + bytes([protocol]), "a pickle") for protocol in range(2, 6)),
-    (b"%PDF", "a PDF document"),
-    (b"PAR1", "a Parquet table"),
+    (b"%PDF-", "a PDF document"),
+    (PARQUET_SIGN, PARQUET),
     (b"\xd0\xcf\x11\xe0", "an old Excel file (.xls) or one with a password"),
 )
 _TEXT = (
     (b"<!doctype html", "a web page"),
     (b"<html", "a web page"),
+    (b"<table", "a web page"),
     (b"<?xml", "XML"),
     (b"version https://git-lfs", "a placeholder of Git LFS"),
     (b'{"', JSON),

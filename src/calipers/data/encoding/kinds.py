@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.data.encoding.texts import BOOLEANS, date_formats
-from calipers.data.tables.numbers import as_number, is_code, number_and_unit
+from calipers.data.tables.numbers import as_number, bare_number, is_code, number_and_unit
 
 FEWEST_NUMBERED = 10
 """Rows from which on consecutive whole numbers are taken for row numbers."""
@@ -41,7 +41,7 @@ class Kind:
     missing : tuple of str
         Texts among numbers, which count as missing values.
     unit : str
-        What stands behind each number.
+        What each number has, such as ``kg``, ``%`` or a currency.
     n_single : int
         Texts in one row only, which are no category.
     """
@@ -69,9 +69,9 @@ class Kind:
 def kind_of(name: str, column: npt.NDArray[Any], *, decimal: str, drop_ids: bool) -> Kind:
     """Say what a column of `plain` holds, and why it is left out if it is.
 
-    Where nine of ten different texts are numbers, all with the same unit or all without one, the
-    others are missing values. Other texts are categories unless more than half of them are
-    different.
+    Where nine of ten rows and of ten different texts are numbers, all with the same unit or all
+    without one, the others are missing values. Other texts are categories unless more than half
+    of them are different.
 
     >>> from calipers.data.tables.columns import plain
     >>> kind_of("n", plain([float(i) for i in range(20)]), decimal=".", drop_ids=True).reason
@@ -103,7 +103,9 @@ def kind_of(name: str, column: npt.NDArray[Any], *, decimal: str, drop_ids: bool
     for unit in ("", units.most_common(1)[0][0]):
         numbers = {cell: number_of(cell, decimal, unit) for cell in rows}
         others = tuple(text_of(cell) for cell, number in numbers.items() if number is None)
-        if 10 * len(others) <= len(texts) and not any(map(is_code, texts)):
+        n_other_rows = sum(rows[cell] for cell, number in numbers.items() if number is None)
+        is_few = 10 * len(others) <= len(texts) and 10 * n_other_rows <= rows.total()
+        if is_few and not any(map(is_code, texts)):
             codes = (np.nan if cell is None else numbers[cell] for cell in column.tolist())
             kind = _number_kind(name, np.array([*codes], dtype=np.float64), drop_ids=drop_ids)
             return replace(kind, missing=others, unit=unit)
@@ -116,9 +118,9 @@ def kind_of(name: str, column: npt.NDArray[Any], *, decimal: str, drop_ids: bool
 
 
 def number_of(cell: Any, decimal: str, unit: str = "") -> float | None:
-    """Return a cell of `plain` as a number, or None; a text must have that unit behind it."""
+    """Return a cell of `plain` as a number, or None; a text must have that unit."""
     if not unit:
-        return cell if isinstance(cell, float) else as_number(str(cell), decimal)
+        return cell if isinstance(cell, float) else bare_number(str(cell), decimal)
     number, found = number_and_unit(str(cell))
     return as_number(number, decimal) if found == unit else None
 

@@ -18,9 +18,9 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from calipers.arrays import FloatArray, refuse_masked
 from calipers.data.encoding.kinds import Kind, kind_of, number_of, text_of
-from calipers.data.encoding.texts import BOOLEANS, days, days_in_any_form, days_of
+from calipers.data.encoding.texts import BOOLEANS, CLOCKS, days, days_in_any_form, days_of
 from calipers.data.tables.columns import Columns, plain
-from calipers.data.tables.numbers import decimal_sign
+from calipers.data.tables.numbers import SHARE, decimal_sign, number_and_unit
 
 _UNKNOWN = -1.0  # code of a category that is missing or was not seen
 _ISO = "%Y-%m-%d"
@@ -36,17 +36,17 @@ _FILLED = {
 class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn the columns of a table into features without a look at the labels.
 
-    - A column of numbers is a feature; texts such as ``"6,891"``, ``"1.9 %"`` and ``"$ 5"`` are
-      numbers, and so is ``"12 kg"`` where all have the same unit. The mean fills missing values
-      (:class:`sklearn.impute.SimpleImputer`), and what stands for them: a text in a column where
-      nine of ten different texts are numbers. Digits that begin with 0 are codes, not numbers.
+    - A column of numbers is a feature; texts such as ``"6,891"`` are numbers, and so are
+      ``"1.9 %"``, ``"$ 5"`` and ``"12 kg"`` where all have the same unit. The mean fills missing
+      values (:class:`sklearn.impute.SimpleImputer`), and what stands for them: a text in a column
+      where nine of ten rows and different texts are numbers. Digits that begin with 0 are codes.
     - A column of texts is one feature of 0 and 1 per category
       (:class:`sklearn.preprocessing.OneHotEncoder`); what is missing, in one row only or was not
       seen is 0 in all of them.
     - A column of booleans, or of "yes" and "no", is a feature of 0 and 1; the more frequent value
       fills missing ones.
-    - A column of dates or times is a feature in days; ``3/4/2024`` is March 4 unless another date
-      of the column says that the day comes first.
+    - A column of dates, or of times of day, is a feature in days; ``3/4/2024`` is March 4 unless
+      another date of the column says that the day comes first.
     - A column without values, of row numbers or IDs, or of texts of which more than half differ is
       left out; ``left_out_`` says why.
 
@@ -64,7 +64,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     columns_ : list of dict
         How each column that is used becomes features: ``name``, ``type``, ``fill``, ``categories``
         and, for dates in texts, ``format``; ``missing`` lists texts that stand for no number, and
-        ``unit`` is what stands behind each number. A metric's file keeps this list.
+        ``unit`` is what each number has. A metric's file keeps this list.
     left_out_ : dict of str to str
         Names of columns that are left out, and why.
     notes_ : list of str
@@ -294,6 +294,9 @@ def _codes(entry: Mapping[str, Any], column: npt.NDArray[Any], decimal: str) -> 
         return np.array([known.get(cell, _UNKNOWN) for cell in cells], dtype=np.float64)
     if column.dtype == np.float64:
         numbers = column
+        if entry.get("unit") == SHARE and not np.isnan(numbers).all():
+            row = int((~np.isnan(numbers)).argmax())
+            raise _wrong_cell(entry, text_of(float(numbers[row])), row)
     else:
         missing = {*entry.get("missing", ())}
         distinct = {
@@ -303,15 +306,7 @@ def _codes(entry: Mapping[str, Any], column: npt.NDArray[Any], decimal: str) -> 
         numbers = np.array([distinct.get(cell, np.nan) for cell in column], dtype=np.float64)
         wrong = [i for i, cell in enumerate(column) if cell is not None and distinct[cell] is None]
         if wrong:
-            needed = entry["type"]
-            if "unit" in entry:
-                needed += f" in {entry['unit']!r}"
-            if needed == "date":
-                needed += f" such as {datetime(2024, 12, 31).strftime(entry.get('format') or _ISO)}"
-            raise ValueError(
-                f"The column {entry['name']!r} has {str(column[wrong[0]])[:40]!r} in row "
-                f"{wrong[0] + 1}, where a {needed} is needed: correct it, or leave the cell empty."
-            )
+            raise _wrong_cell(entry, str(column[wrong[0]]), wrong[0])
     if np.isinf(numbers).any():
         row = int(np.isinf(numbers).argmax()) + 1
         raise ValueError(
@@ -321,14 +316,32 @@ def _codes(entry: Mapping[str, Any], column: npt.NDArray[Any], decimal: str) -> 
     return numbers
 
 
+def _wrong_cell(entry: Mapping[str, Any], cell: str, row: int) -> ValueError:
+    """Return the error for a cell that is not of the column's type."""
+    needed = entry["type"]
+    if "unit" in entry:
+        needed += f" in {entry['unit']!r}"
+    elif needed == "number" and number_and_unit(cell)[1]:
+        needed += " without a unit"
+    if needed == "date":
+        style = entry.get("format") or _ISO
+        needed = "time of day" if style in CLOCKS else "date"
+        needed += f" such as {datetime(2024, 12, 31).strftime(style)}"
+    return ValueError(
+        f"The column {entry['name']!r} has {cell[:40]!r} in row {row + 1}, where a {needed} is "
+        "needed: correct it, or leave the cell empty."
+    )
+
+
 def _code(cell: Any, entry: Mapping[str, Any], decimal: str) -> float | None:
     """Return the number that a cell stands for, or None if it is not of the column's type."""
     if isinstance(cell, bool):
         return float(cell)
     if entry["type"] == "date":
+        style = entry.get("format") or _ISO
         if isinstance(cell, datetime):
-            return days_of(cell)
-        return days_in_any_form(str(cell), entry.get("format") or _ISO)
+            return None if style in CLOCKS else days_of(cell)
+        return days_in_any_form(str(cell), style)
     if entry["type"] == "boolean":
         return BOOLEANS.get(str(cell).lower())
     return number_of(cell, decimal, entry.get("unit", ""))

@@ -29,15 +29,17 @@ _DAYS = (
 )
 _HOURS = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p")
 _MONTHS = ("%Y-%m", "%m/%Y", "%b %Y", "%B %Y")
-_CLOCKS = ("%H:%M", "%H:%M:%S")
+CLOCKS = ("%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p")
+"""Formats of times of day, which are no dates."""
+
 _ISO_TIMES = ("T%H:%M:%S", "T%H:%M:%S.%f", "T%H:%M:%S%z", "T%H:%M:%S.%f%z")
 
-DATE_FORMATS = (
+_DATES = (
     *(day + time for day in _DAYS for time in _HOURS),
     *(_DAYS[0] + time for time in _ISO_TIMES),
     *_MONTHS,
-    *_CLOCKS,
 )
+DATE_FORMATS = (*_DATES, *CLOCKS)
 """Formats of dates, months and times, in the order in which they are tried."""
 
 _DAY = 86_400.0
@@ -59,27 +61,31 @@ def date_formats(texts: list[str]) -> list[str]:
 def days_in_any_form(text: str, style: str) -> float | None:
     """Return the days since 1970 of a date of that or of another format, or None.
 
-    Another format is none in which day and month may be the other way round.
+    Another format is none in which day and month may be the other way round; a time of day is no
+    date, and a date no time of day.
 
     >>> days_in_any_form("02.01.1970", "%Y-%m-%d"), days_in_any_form("1/2/1970", "%Y-%m-%d")
     (1.0, None)
+    >>> days_in_any_form("6:00 pm", "%H:%M"), days_in_any_form("18:00", "%Y-%m-%d")
+    (0.75, None)
     """
-    others = (other for other in DATE_FORMATS if not other.startswith(("%m/%d", "%d/%m")))
+    alike = CLOCKS if style in CLOCKS else _DATES
+    others = (other for other in alike if not other.startswith(("%m/%d", "%d/%m")))
     found = (days(text, each) for each in (style, *others))
     return next((number for number in found if number is not None), None)
 
 
 def days(text: str, style: str) -> float | None:
-    """Return the days since 1970 of a date of that format, or None.
+    """Return the days since 1970 of a date, or since midnight of a time, of that format, or None.
 
-    >>> days("1970-01-02 12:00", "%Y-%m-%d %H:%M")
-    1.5
+    >>> days("1970-01-02 12:00", "%Y-%m-%d %H:%M"), days("12:00", "%H:%M")
+    (1.5, 0.5)
     """
     try:
         moment = datetime.strptime(text, style)
     except ValueError:
         return None
-    return days_of(moment)
+    return days_of(moment.replace(year=1970) if style in CLOCKS else moment)
 
 
 def days_of(moment: datetime) -> float:

@@ -18,6 +18,9 @@ MISSING = frozenset(
 LONGEST_LABEL = 200
 """Characters of a label; a longer text is no name of a class."""
 
+SHARE = "%"
+"""The unit of shares, which are a hundredth of what is written."""
+
 _SEPARATOR_OF = {".": ",", ",": "."}  # of thousands, by the decimal sign
 _SIGNS = str.maketrans({"\u2212": "-", "\u2019": "'", "\u00a0": " ", "\u202f": " "})
 _GROUPED = {
@@ -29,9 +32,14 @@ _GROUPED = {
 }
 _LAKHS = re.compile(r"[+-]?[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}(?:\.[0-9]*)?")
 _CURRENCY = r"(?:[A-Z]{0,2}[$¢£¥₠-₿]|AUD|CAD|CHF|CNY|EUR|GBP|INR|JPY|USD|Rs\.?|kr\.?|zł)"
-_MONEY = re.compile(rf"([+-]?){_CURRENCY} ?([^A-Za-z$].*)|(.*[^A-Za-z ]) ?{_CURRENCY}")
+_MONEY = re.compile(
+    rf"(?P<sign>[+-]?)(?P<before>{_CURRENCY}) ?(?P<rest>[^A-Za-z$].*)"
+    rf"|(?P<amount>.*[^A-Za-z ]) *(?P<behind>{_CURRENCY})"
+)
+_SAME_CURRENCY = {"EUR": "€", "GBP": "£", "INR": "₹", "USD": "US$", "Rs.": "Rs", "kr.": "kr"}
 _MEASURED = re.compile(  # a unit has no digits but a power, as in m2
-    r"([+-]?[0-9](?:[0-9.,' ]*[0-9])?) ?(?![eE][+-]?[0-9])((?:[^\W\d_]|[°‰\"\u2032\u2033])\D*[23]?)"
+    r"([+-]?[0-9](?:[0-9.,' ]*[0-9])?(?:[eE][+-]?[0-9]+)?) *(?![eE][+-]?[0-9])"
+    r"((?:[^\W\d_]|[°‰\"\u2032\u2033])\D*[23]?)"
 )
 _CODE = re.compile(r"\s*0[0-9]+\s*")
 _WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:\.0*)?")
@@ -54,8 +62,8 @@ def as_number(cell: str, decimal: str = ".") -> float | None:
     """
     text = cell.strip().translate(_SIGNS)
     if not text or not (text[0].isdigit() and text[-1].isdigit()):
-        text = _bare(text)
-    is_share = text.endswith("%")
+        text, _ = _amount(text)
+    is_share = text.endswith(SHARE)
     if is_share:
         text = text[:-1].rstrip()
     if _GROUPED[decimal].fullmatch(text) or (decimal == "." and _LAKHS.fullmatch(text)):
@@ -71,23 +79,42 @@ def as_number(cell: str, decimal: str = ".") -> float | None:
     return number / 100 if is_share and number is not None else number
 
 
-def _bare(text: str) -> str:
-    """Return an amount without its currency, and with a minus in front."""
+def _amount(text: str) -> tuple[str, str]:
+    """Return an amount with a minus in front, and its currency."""
     if text.startswith("(") and text.endswith(")"):
         text = f"-{text[1:-1].strip()}"
-    money = _MONEY.fullmatch(text)
+    money, currency = _MONEY.fullmatch(text), ""
     if money is not None:
-        text = f"{money[1]}{money[2]}" if money[3] is None else money[3]
-    return f"-{text[:-1]}" if text.endswith("-") and text[:1].isdigit() else text
+        text = money["amount"] or f"{money['sign']}{money['rest']}"
+        currency = money["before"] or money["behind"]
+    is_minus_behind = text.endswith("-") and text[:1].isdigit()
+    return f"-{text[:-1]}" if is_minus_behind else text, _SAME_CURRENCY.get(currency, currency)
+
+
+def bare_number(cell: str, decimal: str = ".") -> float | None:
+    """Return a number that has no unit, no per cent sign and no currency, or None.
+
+    >>> bare_number("1,200"), bare_number("12 %"), bare_number("€ 12"), bare_number("12 kg")
+    (1200.0, None, None, None)
+    """
+    return None if number_and_unit(cell)[1] else as_number(cell, decimal)
 
 
 def number_and_unit(cell: str) -> tuple[str, str]:
     """Return the number and the unit of a text, or the whole text and nothing.
 
+    A per cent sign and a currency are units, too, which `as_number` takes with the number.
+
     >>> number_and_unit("1,5 kg"), number_and_unit("30m²"), number_and_unit("kg")
     (('1,5', 'kg'), ('30', 'm²'), ('kg', ''))
+    >>> number_and_unit("3e3  kg"), number_and_unit("1.9 %"), number_and_unit("5 EUR")
+    (('3e3', 'kg'), ('1.9 %', '%'), ('5 EUR', '€'))
     """
-    found = _MEASURED.fullmatch(cell.strip().translate(_SIGNS))
+    text = cell.strip().translate(_SIGNS)
+    amount, currency = _amount(text)
+    if currency or amount.endswith(SHARE):
+        return cell, currency or SHARE
+    found = _MEASURED.fullmatch(text)
     return (cell, "") if found is None else (found[1], found[2])
 
 

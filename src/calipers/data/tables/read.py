@@ -9,7 +9,7 @@ from calipers.data.tables.options import ReadOptions
 from calipers.data.tables.packed import PACKINGS, opened, plain_suffix
 from calipers.data.tables.table import Table
 from calipers.io import FileError
-from calipers.io.signatures import JSON, N_BYTES, SAFETENSORS, content_of
+from calipers.io.signatures import JSON, N_BYTES, PARQUET, PARQUET_SIGN, SAFETENSORS, content_of
 
 FORMATS = ("csv", "tsv", "xlsx", "jsonl", "parquet", "npy", "npz", "libsvm")
 """Names for ``--format``."""
@@ -35,7 +35,7 @@ _BY_SUFFIX = {
 }
 _KNOWN = {*FORMATS, *_BY_SUFFIX}
 _PACKED_TOO = ("csv", "tsv", "jsonl", "libsvm")
-_BY_CONTENT = {"a Parquet table": "parquet", "a NumPy array": "npy", JSON: "jsonl"}
+_BY_CONTENT = {PARQUET: "parquet", "a NumPy array": "npy", JSON: "jsonl"}
 _BY_PART = {"xl/workbook.xml": "xlsx", ".npy": "npz"}  # of a zip archive
 _ADVICE = {
     "a gzip file": "end its name in .gz",
@@ -60,7 +60,7 @@ def read(path: Path, options: ReadOptions | None = None, *, kind: str | None = N
         What is known about it. By default a reader finds out whether the first row names the
         columns and what a comma means; the table's ``remark`` says where it may be wrong.
     kind : str, optional
-        One of `FORMATS`; by default told by the first bytes or by the ending of the name.
+        One of `FORMATS`; by default told by the first bytes, then by the ending of the name.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def read(path: Path, options: ReadOptions | None = None, *, kind: str | None = N
     """
     options = options or ReadOptions()
     check_is_file(path)
-    kind = _format_in(path) or kind or format_of(path)
+    kind = kind or _format_in(path) or format_of(path)
     if path.suffix.lower() in PACKINGS and kind not in _PACKED_TOO:
         raise FileError(f"{path} is packed, which {kind} cannot be read from: unpack it first.")
     given = {
@@ -133,6 +133,8 @@ def _format_in(path: Path) -> str | None:
         return None
     with opened(path) as stream:
         content = content_of(stream.read(N_BYTES))
+    if content == PARQUET and not _ends_in(path, PARQUET_SIGN):
+        return None
     if content is None or content in _BY_CONTENT:
         return _BY_CONTENT.get(content or "")
     if content == "a zip archive":
@@ -146,6 +148,13 @@ def _format_in(path: Path) -> str | None:
                 return kind
     advice = _ADVICE.get(content, "give a table, such as a CSV")
     raise FileError(f"{path} is {content}, not a table: {advice}.")
+
+
+def _ends_in(path: Path, sign: bytes) -> bool:
+    """Whether the last bytes of a file are these."""
+    with path.open("rb") as stream:
+        stream.seek(max(0, path.stat().st_size - len(sign)))
+        return stream.read() == sign
 
 
 def format_of(path: Path) -> str:

@@ -21,13 +21,14 @@ from calipers.data.tables.header import ROWS_COMPARED, beginning
 from calipers.data.tables.names import names_of
 from calipers.data.tables.numbers import (
     as_number,
+    bare_number,
     decimal_sign,
     is_code,
     is_plain,
     number_and_unit,
 )
 from calipers.data.tables.options import MISSING_IN, ReadOptions, Role
-from calipers.data.tables.packed import BoundedLines, opened
+from calipers.data.tables.packed import BoundedLines, opened, plain_suffix
 from calipers.data.tables.sheets import as_vectors
 from calipers.data.tables.table import Column, Table
 from calipers.io import FileError
@@ -127,7 +128,7 @@ def _table(
     if declared is not None:
         separator = declared[1]
         start = start[1:]
-    separator = separator or separator_of(start)
+    separator = separator or separator_of(start, blanks=not _has_one_name(path, start[0], options))
     source: Iterator[str] = chain(start, bounded)
     if separator == " " and options.all_labels:
         separator = ","
@@ -224,11 +225,17 @@ def _rows(
             yield reader.line_num, row
 
 
-def separator_of(lines: Sequence[str]) -> str:
+def _has_one_name(path: Path, line: str, options: ReadOptions) -> bool:
+    """Whether blanks of the first line are parts of a name, by the file's ending or by the name."""
+    known = {*(options.names or ()), *options.carried, options.label}
+    return plain_suffix(path) == ".csv" or line.strip().strip('"') in known
+
+
+def separator_of(lines: Sequence[str], *, blanks: bool = True) -> str:
     r"""Return what separates the cells of lines: the sign that most of them have equally often.
 
     Commas, which may be decimal signs, give way to another such sign. Without any of them it is
-    blanks, if all lines have as many words.
+    ``blanks``, if these may separate and all lines have as many words.
 
     >>> separator_of(["Prices, May\n", "a;b;c\n", "1,5;2,5;3,5\n", "1,5;2;3,5\n"])
     ';'
@@ -242,7 +249,7 @@ def separator_of(lines: Sequence[str]) -> str:
     if any(sign in "".join(plain) for sign in _SEPARATORS):
         return max(_SEPARATORS, key=fits)
     n_words = {len(line.split()) for line in plain if line.strip()}
-    return " " if len(n_words) == 1 and n_words != {1} else ","
+    return " " if blanks and len(n_words) == 1 and n_words != {1} else ","
 
 
 def _check_widths(path: Path, block: list[tuple[int, list[str]]], width: int) -> None:
@@ -338,7 +345,7 @@ class _Maker:
         for i, cell in enumerate(cells):
             if cell.strip().lower() in self.missing:
                 continue
-            number = as_number(cell, self.decimal)
+            number = bare_number(cell, self.decimal)
             if number is None:
                 self.text = f"{cell[:30]!r} in row {n_before + i + 1}"
                 return np.empty(0)

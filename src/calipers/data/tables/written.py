@@ -13,13 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.data.tables.columnar import parquet
-from calipers.data.tables.numbers import MISSING, as_number
+from calipers.data.tables.numbers import as_number
+from calipers.data.tables.options import MISSING_IN
 from calipers.data.tables.sheets import MOST_SHEET_COLUMNS, MOST_SHEET_ROWS, openpyxl
 from calipers.io import FileError, atomic_write, check_writable
 from calipers.io.errors import escaped
 
 OUTPUTS = (".csv", ".tsv", ".xlsx", ".npy", ".npz", ".parquet")
 _BLOCK = 4096
+_MOST_IN_A_CELL = 32_767  # characters of Excel
+_BEYOND_EXCEL = 10**15  # which keeps 15 digits
+_FIRST_YEAR_OF_EXCEL = 1900
 
 
 def check_output(path: Path) -> None:
@@ -71,19 +75,41 @@ def _write_sheet(
             f"A sheet has no place for {len(X):,} rows and {n_columns:,} columns: write .csv or "
             ".parquet."
         )
+    columns = [_column_of_a_sheet(name, cells.tolist()) for name, cells in others.items()]
     book = openpyxl().Workbook(write_only=True)
     sheet = book.create_sheet()
     sheet.append([_harmless(escaped(name)) for name in [*others, *names]])
-    columns = [map(_in_a_sheet, _as_numbers(cells.tolist())) for cells in others.values()]
     for row in zip(*columns, X.tolist(), strict=True):
         sheet.append([*row[:-1], *row[-1]])
     book.save(stream)
 
 
+def _column_of_a_sheet(name: str, cells: list[Any]) -> list[Any]:
+    """Return cells as Excel knows them; whole numbers are texts where one has too many digits.
+
+    Raises
+    ------
+    FileError
+        A text is too long for a cell.
+    """
+    numbers = _as_numbers(cells)
+    if any(isinstance(cell, int) and abs(cell) >= _BEYOND_EXCEL for cell in numbers):
+        numbers = [str(cell) if type(cell) is int else cell for cell in numbers]
+    column = [_in_a_sheet(cell) for cell in numbers]
+    longest = max((len(cell) for cell in column if isinstance(cell, str)), default=0)
+    if longest > _MOST_IN_A_CELL:
+        raise FileError(
+            f"A cell of .xlsx has at most {_MOST_IN_A_CELL:,} characters, and one of the column "
+            f"{name!r} has {longest:,}: write .csv or .parquet."
+        )
+    return column
+
+
 def _in_a_sheet(cell: Any) -> Any:
     """Return a cell as Excel knows it: no zones of time, and texts without control characters."""
     is_known = cell is None or isinstance(cell, bool | int | float | date | time)
-    if is_known and getattr(cell, "tzinfo", None) is None:
+    is_early = isinstance(cell, date) and cell.year < _FIRST_YEAR_OF_EXCEL
+    if is_known and not is_early and getattr(cell, "tzinfo", None) is None:
         return None if cell != cell else cell
     return _harmless(escaped(cell))
 
@@ -146,12 +172,12 @@ def _harmless(text: str) -> str:
 def _as_numbers(cells: list[Any]) -> list[Any]:
     """Return texts as whole or other numbers, unless one would lose a character or is no text.
 
-    >>> _as_numbers(["1", "NA", "-2.5"]), _as_numbers(["1", "07"]), _as_numbers(["1.10", "1.9"])
-    ([1.0, None, -2.5], ['1', '07'], ['1.10', '1.9'])
+    >>> _as_numbers(["1", "", "-2.5"]), _as_numbers(["1", "07"]), _as_numbers(["1.9", "NA"])
+    ([1.0, None, -2.5], ['1', '07'], ['1.9', 'NA'])
     """
     if not all(isinstance(cell, str) or cell is None for cell in cells):
         return cells
-    given = {cell for cell in cells if str(cell).lower() not in MISSING}
+    given = {cell for cell in cells if cell is not None} - MISSING_IN["carried"]
     for kind in (int, float):
         if given and all(_is_written_so(cell, kind) for cell in given):
             return [kind(cell) if cell in given else None for cell in cells]
