@@ -28,7 +28,8 @@ def saved(tmp_path: Path) -> SavedMetric:
     components = np.array([[-0.2, -0.2, 1.0, 1.0], [1.0, 0.5, 0.0, 0.0]])
     learner = FakeLearner().fit(X, components_=components, feature_names_in_=names)
     write(contents_of(learner), tmp_path / "m")
-    return load(tmp_path / "m")
+    metric: SavedMetric = load(tmp_path / "m")
+    return metric
 
 
 def test_it_serves_in_a_pipeline_as_it_is(saved: SavedMetric) -> None:

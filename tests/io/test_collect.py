@@ -34,7 +34,8 @@ RECIPE = {"type": "Recipe", "batch_size": 10, "loss": HINGE}
 def again(estimator: Any, folder: Path, **more: Any) -> calipers.SavedMetric:
     """The metric of the estimator after it was written and read."""
     write(contents_of(estimator, **more), folder / "m")
-    return load(folder / "m")
+    metric: calipers.SavedMetric = load(folder / "m")
+    return metric
 
 
 def test_given_and_resolved_parameters_are_kept_apart(tmp_path: Path) -> None:
