@@ -293,8 +293,8 @@ MAKES_NO_SENSE: list[tuple[dict[str, Any], str, str]] = [
         (
             {"init": "within-class"},
             how,
-            "TripletSGD(init='within-class') needs classes of the samples, which triplets do not "
-            "tell: choose init='scaled' or 'identity'.",
+            "TripletSGD(init='within-class') needs classes of the samples, and there are none: "
+            "choose init='scaled' or 'identity'.",
         )
         for how in ("fit_triplets", "partial_fit_triplets")
     ),

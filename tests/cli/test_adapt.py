@@ -76,10 +76,11 @@ def test_no_gain_is_said_first(tmp_path: Path, capsys: pytest.CaptureFixture[str
     page, map_file = tmp_path / "report.html", tmp_path / "a.safetensors"
     arguments = write(tmp_path, "npy", unrelated())
     run("adapt", *arguments, "--report", str(page))
-    verdict, then, *_, last = capsys.readouterr().out.splitlines()
+    verdict, then, *_, written, last = capsys.readouterr().out.splitlines()
     assert verdict.startswith("No gain that can be told from nothing")
     assert then.startswith("So the map is the identity: queries stay as they are")
-    assert last == f"The identity was written to {map_file}"
+    assert last == f"Page: {page}"
+    assert written == f"The identity was written to {map_file}"
     assert then in page.read_text()
     run("adapt", *arguments, "--quiet")
     assert capsys.readouterr().out == verdict + "\n"

@@ -20,7 +20,7 @@ from calipers.arrays import FloatArray, refuse_masked
 from calipers.data.encoding.kinds import Kind, kind_of, number_of, text_of
 from calipers.data.encoding.texts import BOOLEANS, CLOCKS, days, days_in_any_form, days_of
 from calipers.data.tables.columns import Columns, plain
-from calipers.data.tables.numbers import SHARE, decimal_sign, number_and_unit
+from calipers.data.tables.numbers import PER_CENT, decimal_sign, number_and_unit
 
 _UNKNOWN = -1.0  # code of a category that is missing or was not seen
 _ISO = "%Y-%m-%d"
@@ -294,7 +294,7 @@ def _codes(entry: Mapping[str, Any], column: npt.NDArray[Any], decimal: str) -> 
         return np.array([known.get(cell, _UNKNOWN) for cell in cells], dtype=np.float64)
     if column.dtype == np.float64:
         numbers = column
-        if entry.get("unit") == SHARE and not np.isnan(numbers).all():
+        if entry.get("unit") == PER_CENT and not np.isnan(numbers).all():
             row = int((~np.isnan(numbers)).argmax())
             raise _wrong_cell(entry, text_of(float(numbers[row])), row)
     else:

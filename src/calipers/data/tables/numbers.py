@@ -18,7 +18,7 @@ MISSING = frozenset(
 LONGEST_LABEL = 200
 """Characters of a label; a longer text is no name of a class."""
 
-SHARE = "%"
+PER_CENT = "%"
 """The unit of shares, which are a hundredth of what is written."""
 
 _SEPARATOR_OF = {".": ",", ",": "."}  # of thousands, by the decimal sign
@@ -63,7 +63,7 @@ def as_number(cell: str, decimal: str = ".") -> float | None:
     text = cell.strip().translate(_SIGNS)
     if not text or not (text[0].isdigit() and text[-1].isdigit()):
         text, _ = _amount(text)
-    is_share = text.endswith(SHARE)
+    is_share = text.endswith(PER_CENT)
     if is_share:
         text = text[:-1].rstrip()
     if _GROUPED[decimal].fullmatch(text) or (decimal == "." and _LAKHS.fullmatch(text)):
@@ -112,8 +112,8 @@ def number_and_unit(cell: str) -> tuple[str, str]:
     """
     text = cell.strip().translate(_SIGNS)
     amount, currency = _amount(text)
-    if currency or amount.endswith(SHARE):
-        return cell, currency or SHARE
+    if currency or amount.endswith(PER_CENT):
+        return cell, currency or PER_CENT
     found = _MEASURED.fullmatch(text)
     return (cell, "") if found is None else (found[1], found[2])
 
