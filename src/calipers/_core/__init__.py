@@ -5,7 +5,7 @@
 - `sgd`: the one loop; `state`: what it carries.
 - `bilinear`: passive-aggressive updates (OASIS). `logdet`: steps of pairs (LEGO, ITML).
 - `algebra`: differences, margins, low-rank updates. `eigen`: negative eigenpairs.
-- `neighbors`, `kdtree`: exact nearest samples. `impostors`: those that LMNN pushes away.
+- `neighbors`: exact nearest samples. `impostors`: those that LMNN pushes away.
 
 Loops release the interpreter's lock. Arrays are checked before they come here.
 """
@@ -20,7 +20,6 @@ _MODULES = (
     "bilinear",
     "eigen",
     "impostors",
-    "kdtree",
     "logdet",
     "neighbors",
     "parts",

@@ -28,3 +28,19 @@ def offer(
     other: Lists,
     frame: Frame,
 ) -> int: ...
+
+class Tree:
+    indices: IndexArray
+    def __init__(
+        self,
+        samples: FloatArray,
+        labels: IndexArray,
+        indices: IndexArray,
+        low: FloatArray,
+        high: FloatArray,
+        only_class: IndexArray,
+        classes: npt.NDArray[np.uint64],
+    ) -> None: ...
+    def descend(
+        self, places: IndexArray, n_same: int, n_other: int
+    ) -> tuple[IndexArray, IndexArray, int]: ...

@@ -1,14 +1,20 @@
-"""Keep the nearest samples of both lists while products stream past.
+"""Keep the nearest samples of both lists while products stream past, or find them in a k-d tree.
 
 Every candidate's distance is summed from its differences, feature by feature, so that equal
-pairs of samples tie to the last bit; products only say which need not be evaluated.
+pairs of samples tie to the last bit; products and boxes only say which need not be evaluated.
 """
 
 import numpy as np
 
-from libc.math cimport fabs, isfinite
+from libc.math cimport INFINITY, fabs, isfinite
+from libc.stdint cimport uint64_t
 
-from .kernels cimport cal_count_within, cal_count_within_double, cal_sequential_distance
+from .kernels cimport (
+    cal_box_distance,
+    cal_count_within,
+    cal_count_within_double,
+    cal_sequential_distance,
+)
 
 ctypedef fused real:
     float
@@ -183,3 +189,103 @@ cdef Py_ssize_t offer_columns(const real *products, const real *norms, Py_ssize_
                 limit = <real>nearest.limits[scan.anchor]
         first = last
     return summed
+
+
+cdef class Tree:
+    """Samples leaf after leaf, their classes and indices in X, and the nodes above them.
+
+    The tree is balanced and implicit: the children of node i are 2 i + 1 and 2 i + 2, and node p
+    of level l owns places p n / 2^l to (p + 1) n / 2^l. A node is left out only if its box is
+    farther than the list's last sample. The box distance sums per-feature gaps in the order in
+    which distances are summed; rounding is monotone, so it never exceeds the summed distance of a
+    sample inside, and ties across boxes are all seen.
+
+    Parameters
+    ----------
+    samples : array of shape (n, d)
+        A copy, which makes a descent four times as fast as samples fetched from X.
+    labels, indices : array of shape (n,)
+        Their classes, and where they are in X.
+    low, high : array of shape (n_nodes, d)
+        The box of each node, the root first.
+    only_class : array of shape (n_nodes,)
+        The class of a node with samples of one class, else -1.
+    classes : array of shape (n_nodes,)
+        Bit c is set if a sample of the node has a class congruent to c mod 64.
+    """
+
+    cdef readonly object indices
+    cdef Py_ssize_t n, d, n_leaves
+    cdef const double[:, ::1] rows, low, high
+    cdef const Py_ssize_t[::1] labels, _indices, only_class
+    cdef const uint64_t[::1] classes
+
+    def __init__(self, samples, labels, indices, low, high, only_class, classes):
+        self.n, self.d = samples.shape
+        self.n_leaves = (len(low) + 1) // 2
+        self.rows, self.labels, self.indices, self._indices = samples, labels, indices, indices
+        self.low, self.high, self.only_class, self.classes = low, high, only_class, classes
+
+    def descend(self, const Py_ssize_t[::1] places, Py_ssize_t n_same, Py_ssize_t n_other):
+        """Both lists of the samples at some places, and the number of boxes and samples evaluated."""
+        m = len(places)
+        same = np.full((m, n_same), -1, dtype=np.intp)
+        other = np.full((m, n_other), -1, dtype=np.intp)
+        cdef Py_ssize_t[:, ::1] s = same, o = other
+        cdef double[::1] distances = np.empty(n_same + n_other + 1)
+        cdef Py_ssize_t i, k, evaluated = 0
+        cdef double *to_same = &distances[0]
+        cdef double *to_other = &distances[n_same]
+        with nogil:
+            for i in range(places.shape[0]):
+                for k in range(n_same + n_other):
+                    distances[k] = INFINITY
+                evaluated += self.descend_one(
+                    places[i], &s[i, 0], to_same, n_same, &o[i, 0], to_other, n_other,
+                )
+        return same, other, evaluated
+
+    cdef Py_ssize_t descend_one(self, Py_ssize_t anchor, Py_ssize_t *same, double *to_same,
+                                Py_ssize_t n_same, Py_ssize_t *other, double *to_other,
+                                Py_ssize_t n_other) noexcept nogil:
+        """Fill the lists of one sample; the nearer child is visited first."""
+        cdef Py_ssize_t nodes[128]
+        cdef double distances[128]
+        cdef Py_ssize_t node, leaf, row, first, last, height = 1, evaluated = 0, nearer, d = self.d
+        cdef Py_ssize_t n_inner = self.n_leaves - 1, own = self.labels[anchor]
+        cdef const double *query = &self.rows[anchor, 0]
+        cdef double distance, left, right
+        cdef double same_limit = INFINITY if n_same > 0 else -INFINITY
+        cdef double other_limit = INFINITY if n_other > 0 else -INFINITY
+        nodes[0], distances[0] = 0, 0.0
+        while height > 0:
+            height -= 1
+            node, distance = nodes[height], distances[height]
+            if not ((self.classes[node] >> <uint64_t>(own % 64)) & 1 and distance <= same_limit):
+                if not (self.only_class[node] != own and distance <= other_limit):
+                    continue
+            if node < n_inner:
+                left = cal_box_distance(&self.low[2 * node + 1, 0], &self.high[2 * node + 1, 0],
+                                        query, d)
+                right = cal_box_distance(&self.low[2 * node + 2, 0], &self.high[2 * node + 2, 0],
+                                         query, d)
+                nearer = 1 if left <= right else 0
+                nodes[height + nearer], distances[height + nearer] = 2 * node + 1, left
+                nodes[height + 1 - nearer], distances[height + 1 - nearer] = 2 * node + 2, right
+                height += 2
+                evaluated += 2
+                continue
+            leaf = node - n_inner
+            first = leaf * self.n // self.n_leaves
+            last = (leaf + 1) * self.n // self.n_leaves
+            evaluated += last - first
+            for row in range(first, last):
+                distance = cal_sequential_distance(query, &self.rows[row, 0], d)
+                if self.labels[row] != own:
+                    if distance <= other_limit:
+                        insert(to_other, other, n_other, distance, self._indices[row])
+                        other_limit = to_other[n_other - 1]
+                elif distance <= same_limit and row != anchor:
+                    insert(to_same, same, n_same, distance, self._indices[row])
+                    same_limit = to_same[n_same - 1]
+        return evaluated

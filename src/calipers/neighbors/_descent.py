@@ -1,4 +1,8 @@
-"""Nearest neighbours by a k-d tree, for data of low intrinsic dimension."""
+"""Nearest neighbours by a k-d tree, for data of low intrinsic dimension.
+
+SciPy's tree puts the samples in order; ours knows the classes of its nodes, so that one descent
+finds an anchor's neighbours of both kinds.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial import KDTree
 
-from calipers._core.kdtree import Tree, split
+from calipers._core.neighbors import Tree
 from calipers.arrays import IndexArray
 from calipers.threads import parallel_map
 
 _LEAF = 16  # samples of a leaf, or up to twice as many
 _ANCHORS = 1024  # of a block
-_PARALLEL_LEVEL = 3  # the subtrees below it are built in parallel
 
 
 def search_in_tree(
@@ -46,12 +50,25 @@ def evaluated_share(tree: Tree, n_same: int, n_other: int) -> float:
 
 
 def build_tree(X: npt.NDArray[Any], labels: IndexArray) -> Tree:
-    """Order the samples into leaves and compute the boxes of all nodes."""
-    n = len(X)
-    depth = max(0, (n // _LEAF).bit_length() - 1)
-    order = np.arange(n)
-    top = min(depth, _PARALLEL_LEVEL)
-    split(X, order, (0, top), (0, 1))
-    parallel_map(lambda node: split(X, order, (top, depth), (node, node + 1)), range(1 << top))
-    samples = X[order].astype(np.float64, order="C", copy=False)
-    return Tree(samples, labels[order], order, depth)
+    """Order the samples into leaves and enclose the samples of every node."""
+    order = KDTree(X, leafsize=_LEAF).indices.astype(np.intp, copy=False)
+    samples, labels = X[order].astype(np.float64, order="C", copy=False), labels[order]
+    n_leaves = 1 << max(0, (len(X) // _LEAF).bit_length() - 1)
+    starts = np.arange(n_leaves) * len(X) // n_leaves
+
+    def of_nodes(merge: np.ufunc, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        levels = [merge.reduceat(values, starts)]
+        while len(levels[-1]) > 1:
+            levels.append(merge(levels[-1][::2], levels[-1][1::2]))
+        return np.concatenate(levels[::-1])
+
+    lowest, highest = of_nodes(np.minimum, labels), of_nodes(np.maximum, labels)
+    return Tree(
+        samples,
+        labels,
+        order,
+        low=of_nodes(np.minimum, samples),
+        high=of_nodes(np.maximum, samples),
+        only_class=np.where(lowest == highest, lowest, -1),
+        classes=of_nodes(np.bitwise_or, np.uint64(1) << (labels % 64).astype(np.uint64)),
+    )

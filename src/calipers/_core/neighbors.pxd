@@ -1,2 +1,0 @@
-cdef bint insert(double *distances, Py_ssize_t *indices, Py_ssize_t size, double distance,
-                 Py_ssize_t index) noexcept nogil
