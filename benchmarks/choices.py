@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from typing import Any, NamedTuple, TypeAlias
 
@@ -36,11 +36,19 @@ VALUES: Mapping[str, Sequence[Any]] = {
     "N_NEIGHBORS": (3, 5, 10, 14),
     "N_ROUNDS": (1, 2, 4, 6),
     "init": init.NAMES,
+    "MOMENTUM": (0.8, 0.95),
+    "SQUARE_MOMENTUM": (0.98, 0.995),
 }
 """Values to try; other constants are halved and doubled."""
 
 ELSEWHERE: Mapping[str, Sequence[tuple[str, str]]] = {
-    "NCA": (("calipers.low_rank", "STEPS_PER_ROOT"), ("calipers.solvers.factored", "STEP")),
+    "NCA": (
+        ("calipers.low_rank", "STEPS_PER_ROOT"),
+        ("calipers.solvers.factored", "STEP"),
+        ("calipers.solvers.soft_neighbors", "WIDTH"),
+        ("calipers.solvers.factored", "MOMENTUM"),
+        ("calipers.solvers.factored", "SQUARE_MOMENTUM"),
+    ),
 }
 """Constants of a learner that are not in its file: their modules and names."""
 
@@ -63,30 +71,42 @@ def planned(name: str, value: float, module: Any = plan) -> Iterator[None]:
         setattr(module, name, before)
 
 
-def numbers_of(name: str) -> list[Choice]:
-    """Choices that differ from a learner's defaults in one number: parameters, and constants."""
+def numbers_of(name: str, settings: Sequence[Mapping[str, Any]] = ()) -> list[Choice]:
+    """Choices that differ from a learner's defaults in some settings, else in one number each.
+
+    A number is a parameter or a constant; without settings each has the values of `VALUES`, or is
+    halved and doubled.
+    """
     kind = getattr(calipers, name)
-    module = import_module(kind.__module__)
-    places = [(module, key, value) for key, value in vars(module).items() if key.isupper()]
-    places += [(module, key, value) for key, value in kind().get_params().items()]
-    for path, key in ELSEWHERE.get(name, ()):
-        places.append((import_module(path), key, getattr(import_module(path), key)))
+    own = import_module(kind.__module__)
+    homes = {key: own for key in vars(own) if key.isupper()}
+    homes |= {key: import_module(path) for path, key in ELSEWHERE.get(name, ())}
+    present = {key: getattr(module, key) for key, module in homes.items()} | kind().get_params()
+    settings = settings or [
+        {key: value}
+        for key, number in present.items()
+        if isinstance(number, int | float) and not isinstance(number, bool)
+        for value in _values(key, number)
+    ]
     return [
-        Choice(f"{key}={value}", _of_learner(kind, key, value, place))
-        for place, key, present in places
-        if isinstance(present, int | float) and not isinstance(present, bool)
-        for value in (_half(present), 2 * present)
+        Choice(",".join(f"{key}={value}" for key, value in one.items()), _with(kind, one, homes))
+        for one in settings
     ]
 
 
-def _of_learner(kind: Any, key: str, value: Any, module: Any) -> Fit:
+def _with(kind: Any, settings: Mapping[str, Any], homes: Mapping[str, Any]) -> Fit:
+    """A learner with other parameters and, while it is fitted, other constants."""
+
     def fit(X: FloatArray, y: IndexArray, seed: int) -> Metric:
         model = kind()
         if "random_state" in model.get_params():
             model.set_params(random_state=seed)
-        if key in model.get_params():
-            return _fitted(model.set_params(**{key: value}), X, y)
-        with planned(key, value, module):
+        with ExitStack() as stack:
+            for key, value in settings.items():
+                if key in homes:
+                    stack.enter_context(planned(key, value, homes[key]))
+                else:
+                    model.set_params(**{key: value})
             return _fitted(model, X, y)
 
     return fit
@@ -105,8 +125,12 @@ def constants() -> dict[str, list[Choice]]:
 
 
 def _others(name: str, present: Any, make: Callable[[str, Any], Fit]) -> list[Choice]:
+    return [Choice(f"{name}={value}", make(name, value)) for value in _values(name, present)]
+
+
+def _values(name: str, present: Any) -> list[Any]:
     values = VALUES.get(name) or (_half(present), 2 * present)
-    return [Choice(f"{name}={value}", make(name, value)) for value in values if value != present]
+    return [value for value in values if value != present]
 
 
 def _half(value: float) -> float:

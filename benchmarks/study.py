@@ -10,6 +10,7 @@ are not measured again: after a change of the code begin another file.
 from __future__ import annotations
 
 import argparse
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -111,6 +112,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="halve and double every number of this learner's defaults, which is the baseline",
     )
     parser.add_argument(
+        "--settings",
+        nargs="+",
+        type=_settings,
+        default=(),
+        metavar="NAME=VALUE,...",
+        help="with --numbers-of: try these together, instead of halving and doubling",
+    )
+    parser.add_argument(
         "--first-edition", metavar="PYTHON", help="interpreter that has the first edition"
     )
     parser.add_argument("--seeds", nargs="+", type=int, default=(0, 1, 2))
@@ -124,6 +133,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         help="of the samples to learn from, which get a label at random (default: none)",
     )
+
+
+def _settings(text: str) -> dict[str, float]:
+    """Settings from text: ``batch_size=256,max_iter=100``."""
+    pairs = (one.partition("=") for one in text.split(","))
+    return {name: json.loads(value) for name, _, value in pairs}
 
 
 def run(asked: argparse.Namespace, report: Report) -> None:
@@ -152,7 +167,7 @@ def run(asked: argparse.Namespace, report: Report) -> None:
 def _choices(asked: argparse.Namespace) -> list[Choice]:
     """What is compared; the baseline always is."""
     if asked.numbers_of:
-        return [learner(asked.numbers_of), *numbers_of(asked.numbers_of)]
+        return [learner(asked.numbers_of), *numbers_of(asked.numbers_of, asked.settings)]
     if asked.learners is not None:
         return [learner(name) for name in dict.fromkeys((DEFAULT, *(asked.learners or LEARNERS)))]
     return [
