@@ -30,7 +30,7 @@ from calipers.neighbors.search import nearest_same_and_other
 from calipers.solvers.factored import FactoredSolver
 from calipers.training import Round
 
-FACTOR_BATCH = 384  # samples of a step
+FACTOR_BATCH = 256  # samples of a step
 STEPS_PER_ROOT = 4  # steps, times the root of the number of samples
 PORTION = 15  # steps between two reports
 HELD_OUT_SAMPLES = 3_000  # at most, half of which are learned from and half held out

@@ -42,7 +42,7 @@ def test_all_samples_at_once_end_at_a_minimum(name: str) -> None:
 
 
 # samples of a batch, and the share of the gain that may be missing
-BATCHES = {"NCA": (64, 0.1), "MLKR": (384, 0.5)}
+BATCHES = {"NCA": (64, 0.1), "MLKR": (256, 0.5)}
 
 
 @each

@@ -35,7 +35,7 @@ class MLKR(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  #
     init : {"identity", "scaled"} or array-like, default="scaled"
         Metric that learning starts from, but for its scale; for fewer components than features,
         its principal axes.
-    batch_size : int or None, default=384
+    batch_size : int or None, default=256
         Samples of a step, which find their neighbours among each other. None: all samples at
         once, by L-BFGS, in memory that grows with their number (not its square).
     max_iter : int or None, default=None

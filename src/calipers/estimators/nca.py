@@ -37,7 +37,7 @@ class NCA(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # 
         Metric that learning starts from, but for its scale. "auto": of raw and scaled features
         those with the lower leave-one-out 3-NN error; for fewer components than features, the
         discriminant axes ("within-class").
-    batch_size : int or None, default=384
+    batch_size : int or None, default=256
         Samples of a step, which find their neighbours among each other. None: all samples at
         once, by L-BFGS, in memory that grows with their number (not its square).
     max_iter : int or None, default=None
