@@ -12,6 +12,8 @@ ORDER = (
     "plot_questions.py",
     "plot_intents.py",
     "plot_bridge.py",
+    "plot_words.py",
+    "plot_learners.py",
     "plot_methods.py",
     "plot_what_was_learned.py",
     "plot_growth.py",
