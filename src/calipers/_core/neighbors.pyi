@@ -13,12 +13,7 @@ class Lists:
     limits: FloatArray
     def __init__(self, n_anchors: int, size: int) -> None: ...
 
-class Frame:
-    def __init__(
-        self, squared_scale: float, distance_slack: float, rounding: float, underflow: float
-    ) -> None: ...
-
-def set_limits(lists: Lists, squared_norms: FloatArray, frame: Frame) -> None: ...
+def set_limits(lists: Lists, squared_norms: FloatArray, bound: dict[str, float]) -> None: ...
 def offer(
     products: _ProductArray,
     first: int,
@@ -26,7 +21,7 @@ def offer(
     tile: tuple[FloatArray, IndexArray, _ProductArray],
     same: Lists,
     other: Lists,
-    frame: Frame,
+    bound: dict[str, float],
 ) -> int: ...
 
 class Tree:

@@ -97,28 +97,18 @@ cdef class Lists:
                        self._indices.shape[1])
 
 
-cdef class Frame:
-    """How products of one type turn squared distances into limits on scores."""
-
-    cdef Bound bound
-
-    def __init__(self, double squared_scale, double distance_slack, double rounding,
-                 double underflow):
-        self.bound = Bound(squared_scale, distance_slack, rounding, underflow)
-
-
-def set_limits(Lists lists, const double[::1] squared_norms, Frame frame):
+def set_limits(Lists lists, const double[::1] squared_norms, Bound bound):
     """Limits for another type of products; ``squared_norms`` are those of the anchors."""
     cdef Py_ssize_t anchor
     cdef Nearest nearest = lists.nearest()
     lists.limits.fill(np.inf)
     if nearest.size > 0:
         for anchor in range(squared_norms.shape[0]):
-            set_limit(nearest, anchor, squared_norms[anchor], frame.bound)
+            set_limit(nearest, anchor, squared_norms[anchor], bound)
 
 
 def offer(real[:, ::1] products, Py_ssize_t first, anchors, tile, Lists same, Lists other,
-          Frame frame):
+          Bound bound):
     """Offer a tile of samples to the lists of anchors ``first, ...``: the number of sums.
 
     ``products[i]`` are -2 times those of anchor ``first + i`` with the samples of the tile.
@@ -139,7 +129,7 @@ def offer(real[:, ::1] products, Py_ssize_t first, anchors, tile, Lists same, Li
         for i in range(products.shape[0]):
             a = first + i
             scan = Scan(a, own[a], &queries[a, 0], squared_norms[a],
-                        &samples[0, 0], &indices[0], d, frame.bound)
+                        &samples[0, 0], &indices[0], d, bound)
             if near.size > 0:
                 summed += offer_columns(&products[i, 0], &norms[0], begins[a], ends[a], scan, near)
             if far.size > 0:

@@ -129,12 +129,12 @@ class AnchorBlock:
         self.squared_norms = (1.0 - error) * _squared_norms(self.placed)
         self.squared_norms[~(self.squared_norms < _LARGEST_NORM)] = np.inf
         self.placed *= -2
-        self.bound = neighbors.Frame(
-            squared_scale=self.frame.scale**2,
-            distance_slack=(d + 8) * float(np.finfo(np.float64).eps),
-            rounding=float(np.finfo(dtype).eps),
-            underflow=8 * (d + 1) * float(np.finfo(dtype).tiny),
-        )
+        self.bound = {
+            "squared_scale": self.frame.scale**2,
+            "distance_slack": (d + 8) * float(np.finfo(np.float64).eps),
+            "rounding": float(np.finfo(dtype).eps),
+            "underflow": 8 * (d + 1) * float(np.finfo(dtype).tiny),
+        }
         for lists in (self.same, self.other):
             neighbors.set_limits(lists, self.squared_norms, self.bound)
 
