@@ -1,4 +1,4 @@
-"""A build that lacks something says in one sentence what to install."""
+"""A build that lacks something says in one sentence what to install; one that does not, links."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def script(file: Path, line: str) -> None:
     file.chmod(0o755)
 
 
-def error_of_setup(tools: Path, tmp_path: Path, **environment: str) -> str:
-    """What the set-up of a build ends with."""
+def setup(tools: Path, tmp_path: Path, **environment: str) -> tuple[int, str]:
+    """How the set-up of a build ends, and what it says."""
     inherited = {name: os.environ[name] for name in ("HOME", "LANG") if name in os.environ}
     done = subprocess.run(
         [sys.executable, "-m", "mesonbuild.mesonmain", "setup", str(tmp_path / "build"), str(ROOT)],
@@ -49,10 +49,35 @@ def error_of_setup(tools: Path, tmp_path: Path, **environment: str) -> str:
         timeout=300,
         check=False,
     )
-    said = done.stdout + done.stderr
-    assert done.returncode, said
+    return done.returncode, done.stdout + done.stderr
+
+
+def error_of_setup(tools: Path, tmp_path: Path, **environment: str) -> str:
+    code, said = setup(tools, tmp_path, **environment)
+    assert code, said
     (error,) = re.findall(r"ERROR: Problem encountered: (.*)", said) or [said]
     return str(error)
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_loops_in_several_versions_are_found_by_other_files(
+    compiler: str, tools: Path, tmp_path: Path
+) -> None:
+    """Clang 14 knows such loops, but under a name that other files do not find."""
+    if not (tools / compiler).exists():
+        pytest.skip(f"needs {compiler}")
+    code, said = setup(tools, tmp_path, CC=compiler)
+    assert code == 0, said
+    core = ROOT / "src" / "calipers" / "_core"
+    flags = ["-DCALIPERS_CLONES"] if 'Checking if "target_clones" links: YES' in said else []
+    caller = tmp_path / "caller.c"
+    caller.write_text(
+        '#include "kernels.h"\nint main(void) { double x = 0.0; return (int)cal_dot(&x, &x, 1); }'
+    )
+    program = str(tmp_path / "caller")
+    files = [str(core / "sums.c"), str(caller)]
+    subprocess.run([compiler, f"-I{core}", *flags, *files, "-lm", "-o", program], check=True)
+    subprocess.run([program], check=True)
 
 
 def test_a_missing_compiler(tools: Path, tmp_path: Path) -> None:
