@@ -75,6 +75,24 @@ def test_libraries_for_another_python_are_not_taken(package: Path) -> None:
     assert "(algebra is missing)" in errors(package)[-1]
 
 
+def test_a_scipy_that_does_not_fit_is_told_with_the_advice(package: Path) -> None:
+    code = (
+        "import calipers, types, scipy.linalg.cython_blas\n"
+        "other = types.ModuleType('scipy.linalg.cython_blas'); other.__pyx_capi__ = {}\n"
+        "sys.modules[other.__name__] = scipy.linalg.cython_blas = other\n"
+        "import calipers._core.sgd"
+    )
+    *_, last = told = errors(package, code)
+    assert "(scipy.linalg.cython_blas does not export expected C function " in last
+    assert "install calipers and scipy again by 'python -m pip install --force-reinstall " in last
+    assert "During handling" not in "".join(told)
+
+
+def test_what_else_fails_below_is_not_ours_to_explain(package: Path) -> None:
+    code = "sys.modules['scipy.linalg.cython_blas'] = None; import calipers._core.sgd"
+    assert errors(package, code)[-1].startswith("ModuleNotFoundError: import of scipy.linalg")
+
+
 def test_every_module_that_is_built_is_checked() -> None:
     sources = (ROOT / "src" / "calipers" / "_core").glob("*.pyx")
     assert sorted(file.stem for file in sources) == list(_core._MODULES)

@@ -58,6 +58,34 @@ def test_tests_and_wheels_are_of_every_python() -> None:
     assert PYPROJECT["tool"]["cibuildwheel"]["build"].split() == tags
 
 
+@pytest.mark.parametrize("python", PYTHONS)
+def test_runners_on_arm_are_asked_for_nothing_that_has_no_wheel_there(python: str) -> None:
+    requirements = pytest.importorskip("packaging.requirements")
+    on_arm = {"platform_machine": "aarch64", "sys_platform": "linux", "python_version": python}
+    asked = set()
+    for text in PYPROJECT["project"]["optional-dependencies"]["stores"]:
+        requirement = requirements.Requirement(text)
+        if requirement.marker is None or requirement.marker.evaluate(on_arm):
+            asked.add(requirement.name)
+    assert "duckdb" in asked
+    assert not asked & {"pysqlite3-binary", "pgserver"}
+
+
+def test_actions_are_of_a_version_that_runners_still_run() -> None:
+    """Earlier ones need Node.js 20, announced to leave the runners in September 2026."""
+    first = {"checkout": 5, "setup-python": 6, "upload-artifact": 6, "download-artifact": 7}
+    used = [
+        re.fullmatch(r"actions/([\w-]+)@v(\d+)", step["uses"])
+        for name in NAMES
+        for job in jobs(name).values()
+        for step in job.get("steps", [])
+        if step.get("uses", "").startswith("actions/")
+    ]
+    assert len(used) > 10
+    assert [found[0] for found in used if found and int(found[2]) < first[found[1]]] == []
+    assert all(used)
+
+
 def test_nothing_is_published_before_it_was_built_and_audited() -> None:
     release = jobs("release")
     assert set(release["publish"]["needs"]) == set(release) - {"publish"}
