@@ -84,3 +84,19 @@ def test_small_classes_are_evaluated(capsys: pytest.CaptureFixture[str]) -> None
     run("evaluate", "a.csv", "--label", "y", "--learner", "scaled", "--no-drop-ids")
     told = capsys.readouterr().err
     assert "fewer samples than the 5 folds are not in every fold: rare, single." in told
+
+
+def test_new_tables_may_have_units_where_the_old_one_had(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    units = "weight,height,kind\nkg,cm,\n60.5,170,a\n71,,b\n65,180,a\n80,175,b\n"
+    Path("a.csv").write_text(units)
+    Path("new.csv").write_text("height,weight\ncm,kg\n170,60\n180,61\n")
+    run("fit", "a.csv", "--label", "kind", "--learner", "scaled", "-o", "m", "--quiet")
+    for name, n_rows in (("a.csv", 4), ("new.csv", 2)):
+        run("transform", "m", name, "-o", "mapped.csv")
+        assert f"Mapped {n_rows} samples" in capsys.readouterr().err
+    Path("new.csv").write_text("height,weight\n170,kg\n180,61\n")
+    assert "'kg' in row 1, where a number is needed" in refused(
+        capsys, "transform", "m", "new.csv", "-o", "mapped.csv"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -19,15 +20,20 @@ class Beginning(NamedTuple):
     ----------
     n_titles : int
         Rows above the table.
-    named : bool
-        Whether the first row of the table names the columns.
+    n_head : int
+        Rows above its data: 1 of names, 2 of names and units, 0 without names.
     remark : str
         What was decided and may be wrong; empty for nothing.
     """
 
     n_titles: int
-    named: bool
+    n_head: int
     remark: str
+
+    @property
+    def named(self) -> bool:
+        """Whether a row names the columns."""
+        return self.n_head > 0
 
 
 def beginning(source: object, rows: Sequence[Sequence[str]], options: ReadOptions) -> Beginning:
@@ -48,13 +54,45 @@ def beginning(source: object, rows: Sequence[Sequence[str]], options: ReadOption
         named = options.header
     else:
         named = known is not None or names_columns(head, below)
-        if any(as_number(cell) is not None for cell in head):
+        if any(map(_is_number, head)):
             as_what, other = ("names of the columns", "no") if named else ("data", "yes")
             remarks.append(
                 f"The first row of {source} is read as {as_what}; if that is wrong, say --header "
                 f"{other}."
             )
-    return Beginning(n_titles, named, " ".join(remarks))
+    unit = _first_unit(below) if named else ""
+    if unit:
+        remarks.append(f"The row below the names in {source} is read as units, as in {unit!r}.")
+    return Beginning(n_titles, named + bool(unit), " ".join(remarks))
+
+
+def _is_number(cell: str) -> bool:
+    """Whether a cell is a number, with a decimal point or a decimal comma."""
+    return as_number(cell) is not None or as_number(cell, ",") is not None
+
+
+def _is_missing(cell: str) -> bool:
+    return cell.strip().lower() in MISSING
+
+
+def _first_unit(rows: Sequence[Sequence[str]]) -> str:
+    """Return the first unit of the first row, if that has units; else nothing.
+
+    Units are texts that stand above numbers only; where other cells are, the row has none.
+
+    >>> _first_unit([["", "kg", "cm"], ["a", "70.5", "180"], ["b", "", "175"]])
+    'kg'
+    >>> _first_unit([["a", "n/k", "n/k"], ["b", "70.5", "180"]])
+    ''
+    """
+    units = []
+    for cell, *below in zip(*(row for row in rows if len(row) == len(rows[0])), strict=True):
+        given = [other for other in below if not _is_missing(other)]
+        if not _is_missing(cell):
+            units.append(cell.strip())
+            if _is_number(cell) or not given or not all(map(_is_number, given)):
+                return ""
+    return units[0] if units else ""
 
 
 def _has_known_names(rows: Sequence[Sequence[str]], at: int, options: ReadOptions) -> bool:
@@ -77,7 +115,7 @@ def _n_titles(rows: Sequence[Sequence[str]]) -> int:
 
     def is_title(n: int) -> bool:
         is_short = filled[n] < min(2, max(filled))
-        return is_short and bool(rows[n][0].strip()) and as_number(rows[n][0]) is None
+        return is_short and bool(rows[n][0].strip()) and not _is_number(rows[n][0])
 
     return next(n for n in range(len(rows)) if not is_title(n))
 
@@ -97,16 +135,17 @@ def names_columns(head: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """
     columns = list(zip(*(row for row in below if len(row) == len(head)), strict=True))
     columns = columns or [()] * len(head)
-    numbers = [i for i, cell in enumerate(head) if as_number(cell) is not None]
+    numbers = [i for i, cell in enumerate(head) if _is_number(cell)]
     if not numbers:
         return True
-    texts = [i for i, cell in enumerate(head) if cell.strip().lower() not in MISSING]
+    texts = [i for i, cell in enumerate(head) if not _is_missing(cell)]
     for i in set(texts) - set(numbers):
-        if columns[i] and all(as_number(cell) is not None for cell in columns[i]):
+        if columns[i] and all(map(_is_number, columns[i])):
             return True
     cells = [head[i].strip() for i in numbers]
     counted = range(len(cells))
     if len(cells) >= 3 and cells in ([str(i) for i in counted], [str(i + 1) for i in counted]):
         return True
     is_whole = all(map(str.isdecimal, cells)) and len(set(cells)) == len(cells)
-    return is_whole and all(columns[i] and all("." in cell for cell in columns[i]) for i in numbers)
+    has_fraction = re.compile("[.,]").search
+    return is_whole and all(columns[i] and all(map(has_fraction, columns[i])) for i in numbers)

@@ -89,7 +89,7 @@ def read_xlsx(path: Path, options: ReadOptions) -> Table:
     remarks = [begins.remark]
     if len(sheets) > 1:
         remarks.append(f"The sheet {title!r} of {path} is read, of {len(sheets)} sheets.")
-    cells = [list(column) for column in zip(*rows[begins.named :], strict=True)]
+    cells = [list(column) for column in zip(*rows[begins.n_head :], strict=True)]
     return _table(path, names, cells, options, begins.named, " ".join(filter(None, remarks)))
 
 

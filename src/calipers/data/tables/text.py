@@ -145,7 +145,7 @@ def _table(
             f"{path} has {len(head):,} columns of at most {MOST_COLUMNS:,}: reduce the features "
             "first, or check quotes and separators."
         )
-    first = first[begins.n_titles + begins.named :]
+    first = first[begins.n_titles + begins.n_head :]
     if begins.named and first and all(len(row) == len(head) + 1 for _, row in first):
         head = ["", *head]  # as R writes the names of rows
     names = names_of(path, head, named=begins.named)
