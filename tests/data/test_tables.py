@@ -341,7 +341,7 @@ def test_a_parquet_file_with_fewer_rows_than_it_declares(
 def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.parquet").touch()
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(FileError, match=r"pip install 'calipers\[tables\]', or use CSV"):
+    with pytest.raises(FileError, match=r"needs the package pyarrow: pip install pyarrow\."):
         read(tmp_path / "a.parquet")
 
 

@@ -16,6 +16,17 @@ class FileError(SentenceError):
     """A file cannot be read or written; the message is one sentence that says what to do."""
 
 
+def needs_package(what: str, package: str, install: str | None = None) -> str:
+    """Say that a package is missing, and how to install it: ``install``, or the package itself.
+
+    The command names no extra of this package, for those exist only where it was released.
+
+    >>> needs_package("to_onnx", "onnx")
+    'to_onnx needs the package onnx: pip install onnx.'
+    """
+    return f"{what} needs the package {package}: pip install {install or package}."
+
+
 def escaped(text: object) -> str:
     r"""Return text on one line that does nothing to a terminal: controls as ``\x1b``.
 

@@ -19,7 +19,7 @@ from calipers.data.tables.options import ReadOptions, Role
 from calipers.data.tables.packed import check_growth, largest_size
 from calipers.data.tables.table import Column, Table
 from calipers.io import FileError
-from calipers.io.errors import reason
+from calipers.io.errors import needs_package, reason
 
 LEAST_SECONDS = 10
 """Time to read any file, beside that for the bytes it may grow to."""
@@ -39,9 +39,7 @@ def parquet() -> Any:
     try:
         from pyarrow import parquet
     except ImportError as missing:
-        raise FileError(
-            "Parquet needs the package pyarrow: pip install 'calipers[tables]', or use CSV."
-        ) from missing
+        raise FileError(needs_package("Parquet", "pyarrow")) from missing
     return parquet
 
 

@@ -21,7 +21,7 @@ from calipers.data.tables.options import MISSING_IN, ReadOptions, Role
 from calipers.data.tables.packed import MOST_TEXT, BoundedLines, check_growth, opened
 from calipers.data.tables.table import Column, Table
 from calipers.io import FileError
-from calipers.io.errors import reason
+from calipers.io.errors import needs_package, reason
 
 MOST_SHEET_ROWS, MOST_SHEET_COLUMNS = 1 << 20, 1 << 14
 """Rows and columns that a sheet of Excel can have."""
@@ -51,9 +51,7 @@ def openpyxl() -> Any:
     try:
         import openpyxl
     except ImportError as missing:
-        raise FileError(
-            "An .xlsx file needs the package openpyxl: pip install 'calipers[tables]', or use CSV."
-        ) from missing
+        raise FileError(needs_package("An .xlsx file", "openpyxl")) from missing
     return openpyxl
 
 
