@@ -295,6 +295,7 @@ def test_parquet(tmp_path: Path) -> None:
     assert data.notes == [
         "Filled missing values with the mean of the column: a (1), c (1).",
         "Missing values are no category, 0 in each feature of the column: b (1).",
+        "Read as categories: b (2).",
     ]
     path.write_bytes(b"PAR1 and nothing")
     with pytest.raises(FileError, match=r"^Cannot read .* as Parquet"):

@@ -20,7 +20,8 @@ from calipers.arrays import FloatArray, refuse_masked
 from calipers.data.encoding.kinds import Kind, kind_of, number_of, text_of
 from calipers.data.encoding.texts import BOOLEANS, CLOCKS, days, days_in_any_form, days_of
 from calipers.data.tables.columns import Columns, plain
-from calipers.data.tables.numbers import PER_CENT, decimal_sign, number_and_unit
+from calipers.data.tables.names import listed
+from calipers.data.tables.numbers import DASHES, PER_CENT, decimal_sign, number_and_unit
 
 _UNKNOWN = -1.0  # code of a category that is missing or was not seen
 _ISO = "%Y-%m-%d"
@@ -88,7 +89,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> encoder.get_feature_names_out()
     array(['size=S', 'price'], dtype=object)
     >>> encoder.notes_[-1]
-    'Texts in one row only are no category: size (1).'
+    'Read as categories: size (1 of 2 texts).'
     """
 
     def __init__(
@@ -140,20 +141,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fill(self, kinds: Mapping[str, Kind], table: Mapping[str, npt.NDArray[Any]]) -> Self:
         """Learn fill values and categories of columns of known kinds."""
-        self.columns_, missing = [], {}
+        self.columns_, filled, others = [], [], []
         for name, kind in kinds.items():
-            entry, missing[name] = self._entry(name, kind, table[name])
+            entry, n_missing = self._entry(name, kind, table[name])
             self.columns_.append(entry)
-        told: dict[str, list[str]] = {}
-        for name, why in self.left_out_.items():
-            told.setdefault("Left out", []).append(f"{name} ({why})")
-        for name, n in missing.items():
-            if n:
-                told.setdefault(_FILLED[kinds[name].type], []).append(f"{name} ({n:,})")
-        for name, kind in kinds.items():
-            for sentence, how in kind.remarks():
-                told.setdefault(sentence, []).append(f"{name} ({how})" if how else name)
-        self.notes_ = [f"{sentence}: {', '.join(names)}." for sentence, names in told.items()]
+            if n_missing:
+                filled.append((_FILLED[kind.type], name, f"{n_missing:,}"))
+            if kind.type == "category":
+                others.append(("Read as categories", name, _counted(entry, table[name])))
+            others += [(sentence, name, how) for sentence, how in kind.remarks()]
+        left_out = [("Left out", name, why) for name, why in self.left_out_.items()]
+        self.notes_ = _notes([*left_out, *filled, *others])
         self.transformer_ = _rebuilt(self.columns_)
         return self
 
@@ -285,6 +283,20 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+def _counted(entry: Mapping[str, Any], column: npt.NDArray[Any]) -> str:
+    """Return how many categories a column has; rare texts are none."""
+    n, n_texts = len(entry["categories"]), len({*_texts(column)})
+    return f"{n} of {n_texts:,} texts" if n < n_texts else f"{n}"
+
+
+def _notes(told: list[tuple[str, str, str]]) -> list[str]:
+    """Return one note for each sentence: names of columns, and how it shows there."""
+    columns: dict[str, list[str]] = {}
+    for sentence, name, how in told:
+        columns.setdefault(sentence, []).append(f"{name} ({how})" if how else name)
+    return [f"{sentence}: {listed(names)}." for sentence, names in columns.items()]
+
+
 def _codes(entry: Mapping[str, Any], column: npt.NDArray[Any], decimal: str) -> FloatArray:
     """Return a column as numbers: NaN is missing, a category is its position."""
     if entry["type"] == "category":
@@ -298,7 +310,7 @@ def _codes(entry: Mapping[str, Any], column: npt.NDArray[Any], decimal: str) -> 
             row = int((~np.isnan(numbers)).argmax())
             raise _wrong_cell(entry, text_of(float(numbers[row])), row)
     else:
-        missing = {*entry.get("missing", ())}
+        missing = {*entry.get("missing", ())} | DASHES
         distinct = {
             cell: np.nan if text_of(cell) in missing else _code(cell, entry, decimal)
             for cell in {*column.tolist()} - {None}

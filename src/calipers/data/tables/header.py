@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from calipers.data.tables.numbers import MISSING, as_number
+from calipers.data.tables.numbers import DASHES, MISSING, as_number
 from calipers.data.tables.options import ReadOptions
 
 ROWS_COMPARED = 100
@@ -72,7 +72,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _is_missing(cell: str) -> bool:
-    return cell.strip().lower() in MISSING
+    return cell.strip().lower() in MISSING | DASHES
 
 
 def _first_unit(rows: Sequence[Sequence[str]]) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.data.tables.header import ROWS_COMPARED, beginning
-from calipers.data.tables.names import names_of
+from calipers.data.tables.names import listed, names_of
 from calipers.data.tables.numbers import (
     as_number,
     bare_number,
@@ -26,6 +26,7 @@ from calipers.data.tables.numbers import (
     is_code,
     is_plain,
     number_and_unit,
+    reading,
 )
 from calipers.data.tables.options import MISSING_IN, ReadOptions, Role
 from calipers.data.tables.packed import BoundedLines, opened, plain_suffix
@@ -170,11 +171,14 @@ def _table(
     if lost:
         raise _TextsLostError(lost)
     about_commas = "" if options.decimal else _about_commas(path, decimal, shown)
+    numbers = [maker for maker in makers if maker.reading and not maker.text]
+    readings = [f"{maker.name} ({maker.reading})" for maker in numbers]
+    about_readings = f"Texts read as numbers: {listed(readings)}." if readings else ""
     return Table(
         str(path),
         [maker.column() for maker in makers],
         named=begins.named,
-        remark=" ".join(filter(None, (begins.remark, about_commas))),
+        remark=" ".join(filter(None, (begins.remark, about_commas, about_readings))),
         decimal=decimal,
     )
 
@@ -288,6 +292,7 @@ class _Maker:
         self.texts: list[str | None] | None = []  # None: too many different ones to keep
         self.distinct: dict[str, str] = {}
         self.any_number = self.has_lost_texts = False
+        self.reading = ""
 
     def add(self, cells: Sequence[str], n_before: int) -> None:
         """Take the cells of a block, with so many rows before it."""
@@ -350,4 +355,5 @@ class _Maker:
                 self.text = f"{cell[:30]!r} in row {n_before + i + 1}"
                 return np.empty(0)
             numbers[i] = number
+            self.reading = self.reading or reading(cell, number)
         return numbers
