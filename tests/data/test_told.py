@@ -66,7 +66,7 @@ def test_a_column_that_may_be_an_id_is_told() -> None:
     assert kept.notes_ == []
 
 
-@pytest.mark.parametrize("sign", ["-", "–", "—", "--", ".", ":"])
+@pytest.mark.parametrize("sign", ["-", "\u2013", "\u2014", "--", ".", ":"])
 def test_a_dash_is_no_number_however_often_it_comes(sign: str) -> None:
     table = pd.DataFrame({"size": [sign, "1.5", "2.5", sign] * 5})
     encoder = TableEncoder().fit(table)
@@ -81,3 +81,11 @@ def test_a_dash_is_no_number_however_often_it_comes(sign: str) -> None:
 def test_notes_on_many_columns_name_some() -> None:
     table = {f"c{i}": ["u", "v", None] * 4 for i in range(25)}
     assert notes(**table)[0].endswith("c18 (4), c19 (4), and 5 more.")
+
+
+def test_a_fold_may_have_no_text_of_a_column_of_categories() -> None:
+    sizes = pd.Series([1.0, "two", 3.5, "x"] * 5, dtype=object)
+    encoder = TableEncoder().fit(pd.DataFrame({"size": sizes}))
+    assert encoder.columns_[0]["categories"] == ["1", "3.5", "two", "x"]
+    fold = pd.DataFrame({"size": pd.Series([1.0, 3.5, 1.0, 3.5])})
+    assert encoder.refit(fold).transform(fold).tolist() == [[1, 0], [0, 1]] * 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -112,17 +112,9 @@ def kind_of(name: str, column: npt.NDArray[Any], *, decimal: str, drop_ids: bool
     styles = date_formats(values)
     if styles:
         return Kind("date", styles[0], is_ambiguous=len(styles) > 1)
-    units = Counter(number_and_unit(text)[1] for text in values)
-    for unit in dict.fromkeys(["", *(each for each, _ in units.most_common(1))]):
-        numbers = {cell: number_of(cell, decimal, unit) for cell in rows}
-        if _are_numbers(rows, numbers) and not any(map(is_code, texts)):
-            codes = (np.nan if cell is None else numbers[cell] for cell in column.tolist())
-            kind = _number_kind(name, np.array([*codes], dtype=np.float64), drop_ids=drop_ids)
-            others = tuple(text_of(cell) for cell, number in numbers.items() if number is None)
-            readings = (reading(text_of(c), n) for c, n in numbers.items() if n is not None)
-            return replace(
-                kind, missing=others, unit=unit, reading=next(filter(None, readings), "")
-            )
+    kind = _kind_of_texts(name, column, rows, decimal=decimal, drop_ids=drop_ids)
+    if kind is not None:
+        return kind
     if len(texts) == 1 and rows.total() == len(column):
         return Kind(reason="the same text in each row")
     if len(texts) > max(2, rows.total() / 2):
@@ -130,11 +122,26 @@ def kind_of(name: str, column: npt.NDArray[Any], *, decimal: str, drop_ids: bool
     return Kind("category")
 
 
-def _are_numbers(rows: Counter[Any], numbers: Mapping[Any, float | None]) -> bool:
-    """Whether nine of ten rows and of ten different cells are numbers, but for dashes."""
-    given = {cell: n for cell, n in rows.items() if text_of(cell) not in DASHES}
-    odd = [n for cell, n in given.items() if numbers[cell] is None]
-    return 10 * len(odd) <= len(given) and 10 * sum(odd) <= sum(given.values())
+def _kind_of_texts(
+    name: str, column: npt.NDArray[Any], rows: Counter[Any], *, decimal: str, drop_ids: bool
+) -> Kind | None:
+    """Return the kind of a column of which ``rows`` counts the cells, if these are numbers."""
+    texts = {cell: text_of(cell) for cell in rows}
+    given = {cell: n for cell, n in rows.items() if texts[cell] not in DASHES}
+    units = Counter(number_and_unit(texts[cell])[1] for cell in given)
+    if any(map(is_code, texts.values())):
+        return None
+    for unit in ("", *(unit for unit, _ in units.most_common(1))):
+        numbers = {cell: number_of(cell, decimal, unit) for cell in rows}
+        odd = [n for cell, n in given.items() if numbers[cell] is None]
+        if 10 * len(odd) <= len(given) and 10 * sum(odd) <= sum(given.values()):
+            codes = (np.nan if cell is None else numbers[cell] for cell in column.tolist())
+            kind = _number_kind(name, np.array([*codes], dtype=np.float64), drop_ids=drop_ids)
+            missing = tuple(texts[cell] for cell, number in numbers.items() if number is None)
+            readings = (reading(texts[c], n) for c, n in numbers.items() if n is not None)
+            told = next(filter(None, readings), "")
+            return replace(kind, missing=missing, unit=unit, reading=told)
+    return None
 
 
 def number_of(cell: Any, decimal: str, unit: str = "") -> float | None:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from calipers.io import FileError
 
-
 MOST_TOLD = 20
 """Columns that a remark names."""
 
