@@ -112,7 +112,7 @@ def test_vectors_are_features(tmp_path: Path) -> None:
         np.testing.assert_allclose(samples_of(tmp_path / "a.parquet", label="y").X, X, rtol=1e-6)
     columns["v"] = pa.array([[1.0], *X.tolist()[1:]])
     parquet.write_table(pa.table(columns), tmp_path / "a.parquet")
-    with pytest.raises(FileError, match="lists of different lengths"):
+    with pytest.raises(FileError, match="lists, of 1 in row 1 and of 3 in row 2"):
         samples_of(tmp_path / "a.parquet", label="y")
 
 

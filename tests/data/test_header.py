@@ -58,3 +58,27 @@ def test_a_first_row_with_decimal_commas_is_data(row: str, tmp_path: Path) -> No
 def test_whole_numbers_above_decimal_commas_are_names(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("400;500;600\n0,1;0,2;0,3\n0,4;0,5;0,6\n")
     assert [column.name for column in read(tmp_path / "a.csv").columns] == ["400", "500", "600"]
+
+
+@pytest.mark.parametrize("label", [None, "missing"])
+def test_a_row_of_groups_above_the_names(label: str | None, tmp_path: Path) -> None:
+    text = ",Body,,Other\nname,weight,height,kind\nann,60.5,170,a\nbob,71,180,b\n"
+    (tmp_path / "a.csv").write_text(text)
+    table = read(tmp_path / "a.csv", ReadOptions(label=label))
+    assert [column.name for column in table.columns] == ["name", "weight", "height", "kind"]
+    assert table.remark.startswith("The first row is read as a title above the table")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ",size,kind\nr1,x,a\nr2,y,b\n",  # names of rows have no name
+        ",size,kind\nr1,5,a\nr2,7,b\n",
+        ",size,\nr1,k. A.,a\nr2,few,b\n",
+    ],
+)
+def test_a_name_that_is_empty_makes_no_title(text: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(text)
+    table = read(tmp_path / "a.csv")
+    assert [column.name for column in table.columns][1] == "size"
+    assert len(table.columns[0].values) == 2

@@ -142,12 +142,6 @@ def _folds(data: Labelled, options: argparse.Namespace) -> list[Fold]:
 
     y = data.y
     classes, sizes = np.unique(y, return_counts=True)
-    if len(classes) < 2:
-        raise FileError(f"{options.data} has one class only: give labels of at least 2 classes.")
-    if sizes.max() == 1:
-        raise FileError(
-            f"{options.data} has another label in each row: name a column of classes with --label."
-        )
     if sizes.max() < options.folds:
         raise FileError(
             f"{options.data} has at most {sizes.max()} samples of a class, fewer than the "

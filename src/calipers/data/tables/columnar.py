@@ -17,6 +17,7 @@ from calipers import memmap
 from calipers.data.tables import decoding
 from calipers.data.tables.options import ReadOptions, Role
 from calipers.data.tables.packed import check_growth, largest_size
+from calipers.data.tables.sheets import why_no_vectors
 from calipers.data.tables.table import Column, Table
 from calipers.io import FileError
 from calipers.io.errors import needs_package, reason
@@ -196,9 +197,9 @@ def _vectors(name: str, values: Any) -> Column:
 
     lists = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     flat = lists.flatten()
-    lengths = {*lists.value_lengths().to_pylist()}
-    if len(lengths) != 1 or not lengths - {None, 0} or not is_number(flat.type):
-        return Column(name, np.empty(0), "lists of different lengths")
+    lengths = lists.value_lengths().to_pylist()
+    if len({*lengths}) != 1 or not {*lengths} - {None, 0} or not is_number(flat.type):
+        return Column(name, np.empty(0), why_no_vectors(lengths))
     numbers = np.asarray(flat.to_numpy(zero_copy_only=False))
     dtype = np.float32 if pa.types.is_float32(flat.type) else np.float64
     return Column(name, numbers.astype(dtype, copy=False).reshape(len(lists), -1))

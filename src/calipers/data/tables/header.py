@@ -60,7 +60,7 @@ def beginning(source: object, rows: Sequence[Sequence[str]], options: ReadOption
                 f"The first row of {source} is read as {as_what}; if that is wrong, say --header "
                 f"{other}."
             )
-    unit = _first_unit(below) if named else ""
+    unit = _first_above_numbers(below, elsewhere=False) if named else ""
     if unit:
         remarks.append(f"The row below the names in {source} is read as units, as in {unit!r}.")
     return Beginning(n_titles, named + bool(unit), " ".join(remarks))
@@ -75,24 +75,27 @@ def _is_missing(cell: str) -> bool:
     return cell.strip().lower() in MISSING | DASHES
 
 
-def _first_unit(rows: Sequence[Sequence[str]]) -> str:
-    """Return the first unit of the first row, if that has units; else nothing.
+def _first_above_numbers(rows: Sequence[Sequence[str]], *, elsewhere: bool) -> str:
+    """Return the first text of the first row that stands above numbers only, or nothing.
 
-    Units are texts that stand above numbers only; where other cells are, the row has none.
+    Nothing, too, if the row has a number, or has texts ``elsewhere`` that may not be there.
 
-    >>> _first_unit([["", "kg", "cm"], ["a", "70.5", "180"], ["b", "", "175"]])
+    >>> rows = [["", "kg", "cm"], ["a", "70.5", "180"], ["b", "", "175"]]
+    >>> _first_above_numbers(rows, elsewhere=False)
     'kg'
-    >>> _first_unit([["a", "n/k", "n/k"], ["b", "70.5", "180"]])
+    >>> rows = [["a", "n/k", "n/k"], ["b", "70.5", "180"]]
+    >>> _first_above_numbers(rows, elsewhere=False)
     ''
     """
-    units = []
+    above = []
     for cell, *below in zip(*(row for row in rows if len(row) == len(rows[0])), strict=True):
         given = [other for other in below if not _is_missing(other)]
-        if not _is_missing(cell):
-            units.append(cell.strip())
-            if _is_number(cell) or not given or not all(map(_is_number, given)):
-                return ""
-    return units[0] if units else ""
+        is_above = bool(given) and all(map(_is_number, given))
+        if _is_number(cell) or not (is_above or elsewhere or _is_missing(cell)):
+            return ""
+        if is_above and not _is_missing(cell):
+            above.append(cell.strip())
+    return above[0] if above else ""
 
 
 def _has_known_names(rows: Sequence[Sequence[str]], at: int, options: ReadOptions) -> bool:
@@ -106,16 +109,23 @@ def _has_known_names(rows: Sequence[Sequence[str]], at: int, options: ReadOption
 def _n_titles(rows: Sequence[Sequence[str]]) -> int:
     """Return how many of the first rows are titles.
 
-    A title is a row above the table of which only the first cell is filled, with a text.
+    A title is a row above the table of which only the first cell is filled, with a text; or it
+    names groups of columns: a row of more texts follows, which stand above numbers.
 
     >>> _n_titles([["Sales 2023"], ["As of May", "", ""], ["id", "size", "kind"], ["1", "2", "a"]])
     2
+    >>> _n_titles([["", "Body", ""], ["name", "weight", "height"], ["Ann", "60.5", "170"]])
+    1
     """
     filled = [sum(bool(cell.strip()) for cell in row) for row in rows]
 
     def is_title(n: int) -> bool:
-        is_short = filled[n] < min(2, max(filled))
-        return is_short and bool(rows[n][0].strip()) and not _is_number(rows[n][0])
+        if any(map(_is_number, rows[n])):
+            return False
+        if filled[n] < min(2, max(filled)) and rows[n][0].strip():
+            return True
+        is_less = n + 1 < len(rows) and filled[n] < filled[n + 1]
+        return is_less and bool(_first_above_numbers(rows[n + 1 :], elsewhere=True))
 
     return next(n for n in range(len(rows)) if not is_title(n))
 

@@ -246,8 +246,10 @@ def _table(
 def _column(name: str, cells: list[Any], role: Role) -> Column:
     if any(isinstance(cell, dict | list) for cell in cells):
         vectors = as_vectors(cells)
-        empty: npt.NDArray[Any] = np.empty(0)
-        return Column(name, empty, "lists or objects") if vectors is None else Column(name, vectors)
+        if vectors is None:
+            lengths = [len(cell) if isinstance(cell, list) else None for cell in cells]
+            return Column(name, np.empty(0), why_no_vectors(lengths))
+        return Column(name, vectors)
     values = np.empty(len(cells), dtype=object)
     if role != "feature":
         exact = [cell.strip() if isinstance(cell, str) else cell for cell in cells]
@@ -258,6 +260,20 @@ def _column(name: str, cells: list[Any], role: Role) -> Column:
     ]
     column = plain(values)
     return Column(name, column, "" if column.dtype == np.float64 else "text")
+
+
+def why_no_vectors(lengths: Sequence[int | None]) -> str:
+    """Say why lists of these lengths are no vectors; None is for a row without a list.
+
+    >>> why_no_vectors([2, 2, 3]), why_no_vectors([2, None])
+    ('lists, of 2 in row 1 and of 3 in row 3', 'lists, none in row 2')
+    """
+    for row, length in enumerate(lengths, 1):
+        if length is None and any(lengths):
+            return f"lists, none in row {row}"
+        if length != lengths[0]:
+            return f"lists, of {lengths[0]} in row 1 and of {length} in row {row}"
+    return "lists or objects"
 
 
 def as_vectors(cells: Sequence[Any]) -> npt.NDArray[np.float64] | None:
