@@ -188,3 +188,19 @@ def test_vectors_of_different_lengths_are_found(
     run(*arguments)
     assert f"Left out: vector ({told})" in capsys.readouterr().err
     assert f"'vector' ({told})" in refused(capsys, *arguments, "--ignore", "id")
+
+
+def test_a_file_of_labels_that_is_not_there(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.save("X.npy", X)
+    told = "Cannot read 'y.npy' (No such file or directory): check its name."
+    assert refused(capsys, "fit", "X.npy", "--label", "y.npy", "-o", "m") == told
+
+
+def test_folds_that_leave_one_sample_of_each_class(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("a.csv").write_text("size,kind\n1.5,a\n2,a\n5,b\n7,b\n4,b\n")
+    told = "a.csv has at most 3 samples of a class, of which 2 folds leave 1 to learn from"
+    assert told in refused(capsys, "evaluate", "a.csv", "--label", "kind", "--folds", "2")

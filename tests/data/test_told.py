@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from calipers import TableEncoder
@@ -89,3 +90,30 @@ def test_a_fold_may_have_no_text_of_a_column_of_categories() -> None:
     assert encoder.columns_[0]["categories"] == ["1", "3.5", "two", "x"]
     fold = pd.DataFrame({"size": pd.Series([1.0, 3.5, 1.0, 3.5])})
     assert encoder.refit(fold).transform(fold).tolist() == [[1, 0], [0, 1]] * 2
+
+
+def test_columns_are_found_by_position_where_one_side_has_no_names() -> None:
+    table = pd.DataFrame({"size": [1.5, 2.5, 4.5], "kind": ["a", "b", "a"]})
+    named, plain = TableEncoder().fit(table), TableEncoder().fit(table.to_numpy())
+    expected = named.transform(table).tolist()
+    with pytest.warns(UserWarning, match="valid feature names"):
+        assert named.transform(table.to_numpy()).tolist() == expected
+    with pytest.warns(UserWarning, match="X has feature names"):
+        assert plain.transform(table).tolist() == expected
+    assert named.refit(table).transform(table).tolist() == expected
+
+
+def test_a_lazy_table_is_refused() -> None:
+    lazy = pl.LazyFrame({"size": [1.5, 2.5]})
+    with pytest.raises(TypeError, match=r"X is a LazyFrame.*collect\(\)"):
+        TableEncoder().fit(lazy)
+
+
+def test_lists_in_cells_are_no_texts() -> None:
+    table = pd.DataFrame({"size": SIZES, "vector": [[0.5, i] for i in range(30)]})
+    left_out = TableEncoder().fit(table).left_out_
+    assert left_out == {
+        "vector": "lists such as '[0.5, 0]': give vectors as an array, without other columns"
+    }
+    ranges = TableEncoder().fit(pd.DataFrame({"age": ["[0, 10)", "[10, 20)"] * 15}))
+    assert ranges.columns_[0]["categories"] == ["[0, 10)", "[10, 20)"]

@@ -147,6 +147,12 @@ def _folds(data: Labelled, options: argparse.Namespace) -> list[Fold]:
             f"{options.data} has at most {sizes.max()} samples of a class, fewer than the "
             f"{options.folds} folds: lower --folds, or give more samples."
         )
+    n_left = sizes.max() - -(-sizes.max() // options.folds)
+    if n_left < 2:
+        raise FileError(
+            f"{options.data} has at most {sizes.max()} samples of a class, of which "
+            f"{options.folds} folds leave {n_left} to learn from: give more samples."
+        )
     small = classes[sizes < options.folds].tolist()
     if small:
         shown = ", ".join(map(str, small[:5])) + ", ..." * (len(small) > 5)

@@ -169,6 +169,8 @@ def _why_text(texts: list[str], n_rows: int, decimal: str) -> str:
     """
     if texts[0].startswith("[") and "..." in texts[0]:
         return "vectors that were shortened to '...': save them as NPY, Parquet or JSON lines"
+    if texts[0].startswith("[") and texts[0].endswith("]"):
+        return f"lists such as {texts[0][:40]!r}: give vectors as an array, without other columns"
     if any(map(is_code, texts)):
         return f"codes such as {next(filter(is_code, texts))[:40]!r}"
     split = [number_and_unit(text) for text in texts]

@@ -15,7 +15,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from calipers.arrays import FloatArray, refuse_masked
+from calipers.arrays import FloatArray, refuse_lazy, refuse_masked
 from calipers.data.encoding.codes import ISO, as_texts, codes_of
 from calipers.data.encoding.kinds import Kind, kind_of
 from calipers.data.encoding.texts import days
@@ -156,9 +156,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Return an encoder with the same kinds of columns; means and categories are those of X."""
         check_is_fitted(self)
         other = TableEncoder(**self.get_params())
-        other.__dict__.update(
-            {name: value for name, value in vars(self).items() if name.endswith("_")}
-        )
+        other.__dict__.update(vars(self))
         kinds = {
             entry["name"]: Kind(
                 entry["type"],
@@ -217,7 +215,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         encoder.columns_ = [dict(entry) for entry in columns]
         encoder.left_out_, encoder.notes_, encoder.decimal_ = {}, [], "auto"
         encoder.n_features_in_ = len(encoder.columns_)
-        encoder.feature_names_in_ = np.array([e["name"] for e in encoder.columns_], dtype=object)
+        encoder._names = [entry["name"] for entry in encoder.columns_]
+        encoder.feature_names_in_ = np.array(encoder._names, dtype=object)
         encoder.transformer_ = _rebuilt(encoder.columns_)
         return encoder
 
@@ -228,17 +227,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 "TableEncoder needs a table or a dense array, got sparse data: pass X.toarray()."
             )
         refuse_masked(X, "X")
+        refuse_lazy(X, "X")
         if isinstance(X, Columns):
             if reset:
+                self._names, self.n_features_in_ = X.columns, len(X.columns)
                 self.feature_names_in_ = np.array(X.columns, dtype=object)
-                self.n_features_in_ = len(X.columns)
             return {name: plain(X[name]) for name in X.columns}
         if not hasattr(X, "columns"):
             X = check_array(X, dtype=None, ensure_all_finite=False)
         validate_data(self, X, reset=reset, skip_check_array=True)
         if hasattr(X, "columns"):
-            return {str(name): plain(X[name]) for name in X.columns}
-        return {f"x{i}": plain(X[:, i]) for i in range(X.shape[1])}
+            columns = {str(name): plain(X[name]) for name in X.columns}
+        else:
+            columns = {f"x{i}": plain(X[:, i]) for i in range(X.shape[1])}
+        if reset:
+            self._names = [*columns]
+        return dict(zip(self._names, columns.values(), strict=True))
 
     def _entry(self, name: str, kind: Kind, column: npt.NDArray[Any]) -> tuple[dict[str, Any], int]:
         """Return the JSON of a column, and how many of its values are missing."""
