@@ -247,3 +247,20 @@ def test_files_that_are_no_tables(content: bytes, told: str, tmp_path: Path) -> 
     with pytest.raises(FileError) as caught:
         read(tmp_path / "a.csv")
     assert told in str(caught.value)
+
+
+def test_points_that_may_group_thousands(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("price;y\n1.234;a\n980;b\n5.678;a\n")
+    table = read(file)
+    assert table.columns[0].values.tolist() == [1.234, 980, 5.678]
+    assert table.remark == (
+        f"The point of {file} is read as the decimal sign, as in '1.234'; if that is wrong, say "
+        "--decimal ','."
+    )
+    assert read(file, ReadOptions(decimal=",")).columns[0].values.tolist() == [1234, 980, 5678]
+    for text in ("price;y\n1.234;a\n9.5;b\n", "price,y\n1.234,a\n5.678,b\n"):
+        file.write_text(text)
+        assert read(file).remark == ""
+    file.write_text("price;y\n1.234.567;a\n980;b\n5.678;a\n")
+    assert read(file).columns[0].values.tolist() == [1234567, 980, 5678]

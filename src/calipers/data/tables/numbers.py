@@ -147,18 +147,28 @@ def decimal_sign(cells: Iterable[str], *, likely: str = ".") -> str:
     It is a comma where some cell is a number only with one, or could be one with a comma and a
     comma is ``likely``.
 
-    >>> decimal_sign(["6,891", "12"]), decimal_sign(["6,891", "0,5"])
-    ('.', ',')
+    >>> decimal_sign(["6,891", "12"]), decimal_sign(["6,891", "0,5"]), decimal_sign(["1.234.567"])
+    ('.', ',', ',')
     >>> decimal_sign(["6,891", "12"], likely=",")
     ','
     """
     for cell in cells:
-        if "," not in cell:
+        if "," not in cell and cell.count(".") < 2:
             continue
         number, _ = number_and_unit(cell)
         if as_number(number, ",") is not None and (likely == "," or as_number(number) is None):
             return ","
     return "."
+
+
+def are_grouped(cells: Iterable[str], decimal: str) -> bool:
+    """Whether all cells are numbers of which some are in groups, if ``decimal`` is that sign.
+
+    >>> are_grouped(["1.234", "980"], ","), are_grouped(["1.234", "9.5"], ",")
+    (True, False)
+    """
+    signs = [cell.strip() for cell in cells if _SEPARATOR_OF[decimal] in cell]
+    return bool(signs) and all(_GROUPED[decimal].fullmatch(sign) for sign in signs)
 
 
 def is_plain(text: str) -> bool:
