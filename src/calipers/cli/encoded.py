@@ -86,42 +86,28 @@ def read_labelled(options: argparse.Namespace) -> Labelled:
     table = read_table(options, label=options.label)
     chosen = table.choose(label=options.label, ignore=options.ignore)
     if chosen.y is None:
-        names = ", ".join(column.name for column in table.columns[:8])
-        where = f"one of {names}" if table.named and names else "a column, or a file such as y.npy"
+        some = ", ".join(column.name for column in table.columns[:8])
+        where = f"one of {some}" if table.named and some else "a column, or a file such as y.npy"
         raise FileError(
             f"{options.data} is read without labels: name what to predict with --label ({where})."
         )
-    about_labels = check_labels(chosen.y, source=options.data)
+    notes = check_labels(chosen.y, source=options.data)
     left_out = [f"{name} ({why})" for name, why in chosen.left_out.items()]
-    X, rows = chosen.labelled(), None
+    found, rows = chosen.labelled(), None
     if chosen.has_label is not None:
         rows = chosen.has_label.nonzero()[0]
         n, first = int((~chosen.has_label).sum()), int(chosen.has_label.argmin()) + 1
         left_out.append(f"{n:,} row{'s' * (n > 1)} without a label (the first is row {first:,})")
-    if not isinstance(X, Columns):
-        found = Labelled(
-            X, chosen.y, label=chosen.label, left_out=left_out, notes=about_labels, rows=rows
-        )
-    else:
-        encoder = _encoder(options, X, table.decimal, left_out)
+    encoder, names, columns = None, None, None
+    if isinstance(found, Columns):
+        encoder, columns = _encoder(options, found, table.decimal, left_out), found
+        names = encoder.get_feature_names_out().tolist() if chosen.named else None
         left_out += [f"{name} ({why})" for name, why in encoder.left_out_.items()]
-        found = Labelled(
-            encoder.transform(X),
-            chosen.y,
-            names=encoder.get_feature_names_out().tolist() if chosen.named else None,
-            label=chosen.label,
-            encoder=encoder,
-            table=X,
-            left_out=left_out,
-            notes=[
-                *about_labels,
-                *(note for note in encoder.notes_ if not note.startswith("Left out")),
-            ],
-            rows=rows,
-        )
+        notes += [note for note in encoder.notes_ if not note.startswith("Left out")]
+        found = encoder.transform(found)
     if left_out and not options.json:  # JSON has them
         remark(f"Left out: {', '.join(left_out)}.")
-    return found
+    return Labelled(found, chosen.y, names, chosen.label, encoder, columns, left_out, notes, rows)
 
 
 def check_labels(y: npt.NDArray[Any], *, source: str) -> list[str]:

@@ -14,6 +14,8 @@ from calipers.plot.figure import CLASS_COLORS, panel
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_LONGEST = 36  # characters of a name, which leave room for the bars
+
 
 def feature_importances(
     metric: Any,
@@ -180,4 +182,5 @@ def _names(metric: Any, places: IndexArray) -> list[str]:
     """Return names of features, without signs that matplotlib takes for mathematics."""
     names = getattr(metric, "feature_names_in_", None)
     found = [f"feature {i + 1}" if names is None else str(names[i]) for i in places]
-    return [name.replace("$", r"\$") for name in found]
+    short = [name if len(name) <= _LONGEST else f"{name[: _LONGEST - 3]}..." for name in found]
+    return [name.replace("$", r"\$") for name in short]
