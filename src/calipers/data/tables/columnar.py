@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -186,7 +187,9 @@ def as_column(name: str, values: Any, role: Role = "feature") -> Column:
     values = codes.dictionary.to_pylist()
     places = codes.indices.to_numpy(zero_copy_only=False)
     known = np.empty(len(values) + 1, dtype=object)  # the last one is for what is missing
-    known[:-1] = values if role != "feature" else [str(value) for value in values]
+    if role == "feature":
+        values = [v if isinstance(v, date | timedelta) else str(v) for v in values]
+    known[:-1] = values
     cells = known[np.where(np.isnan(places), -1, places).astype(np.intp)]
     return Column(name, cells, f"type {_plain(kind)}")
 
