@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from calipers.saved import SavedMetric
     from calipers.search.query_map import QueryMap
 
-_BAR, _NAME = 30, 36  # characters of a bar and of a name, which fit a line of 80
+_BAR = 30
 
 
 def add(commands: Commands) -> None:
@@ -156,7 +156,9 @@ def _lines(options: argparse.Namespace, facts: dict[str, Any], block: str) -> li
 
 
 def _bars(shares: list[tuple[str, float]], top: int, block: str) -> list[str]:
-    names = [name if len(name) <= _NAME else f"{name[: _NAME - 3]}..." for name, _ in shares[:top]]
+    from calipers.io.errors import shortened
+
+    names = [shortened(name) for name, _ in shares[:top]]
     width = max(map(len, names))
     longest = max(share for _, share in shares) or 1.0
     lines = [

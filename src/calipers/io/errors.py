@@ -4,6 +4,9 @@ from __future__ import annotations
 
 _BLANKS = dict.fromkeys(map(ord, "\u00a0\u2007\u2009\u202f"), " ")
 
+LONGEST_SHOWN = 36
+"""Characters of a feature's name beside a bar: with the bar they fit a line of 80."""
+
 
 class SentenceError(ValueError):
     """An error whose message may quote text from a file or a server; it is escaped."""
@@ -44,6 +47,11 @@ def escaped(text: object) -> str:
     return "".join(
         sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in shown
     )
+
+
+def shortened(name: str) -> str:
+    """Return a name of at most `LONGEST_SHOWN` characters, which leaves room for bars beside it."""
+    return name if len(name) <= LONGEST_SHOWN else f"{name[: LONGEST_SHOWN - 3]}..."
 
 
 def reason(problem: BaseException) -> str:

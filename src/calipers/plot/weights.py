@@ -8,13 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
+from calipers.io.errors import shortened
 from calipers.metric import feature_shares
 from calipers.plot.figure import CLASS_COLORS, panel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-_LONGEST = 36  # characters of a name, which leave room for the bars
 
 
 def feature_importances(
@@ -182,5 +181,4 @@ def _names(metric: Any, places: IndexArray) -> list[str]:
     """Return names of features, without signs that matplotlib takes for mathematics."""
     names = getattr(metric, "feature_names_in_", None)
     found = [f"feature {i + 1}" if names is None else str(names[i]) for i in places]
-    short = [name if len(name) <= _LONGEST else f"{name[: _LONGEST - 3]}..." for name in found]
-    return [name.replace("$", r"\$") for name in short]
+    return [shortened(name).replace("$", r"\$") for name in found]
