@@ -192,7 +192,7 @@ def test_without_matplotlib_a_sentence_says_what_to_install(
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     metric = Euclidean().fit(IRIS[0])
     for draw in (lambda: spectrum(metric), lambda: before_after(IRIS[0], IRIS[1], IRIS[0])):
-        with pytest.raises(ImportError, match=r"pip install 'calipers\[plot\]'"):
+        with pytest.raises(ImportError, match=r"pip install matplotlib\."):
             draw()
 
 
@@ -202,3 +202,10 @@ def test_a_notebook_shows_panels_and_figures_without_pyplot() -> None:
     before: Any = before_after(np.eye(3), [0, 1, 1], np.eye(3))[0]
     for shown in (axes, axes.figure, before.figure):
         assert shown._repr_png_().startswith(b"\x89PNG")
+
+
+def test_long_names_of_features_are_cut() -> None:
+    metric = Euclidean().fit(np.eye(2))
+    metric.feature_names_in_ = np.array(["short", "status=" + "the parcel was returned " * 3])
+    labels = feature_importances(metric).get_yticklabels()
+    assert [len(label.get_text()) for label in labels] == [5, 36]

@@ -24,6 +24,12 @@ def refuse_masked(values: object, name: str) -> None:
         )
 
 
+def refuse_lazy(X: object, name: str) -> None:
+    """Raise if X is a LazyFrame of polars, whose columns are not in memory."""
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError(f"{name} is a LazyFrame, which is not in memory: pass {name}.collect().")
+
+
 def refuse_kinds(X: Any, name: str) -> None:
     """Raise if X is of a kind that NumPy would convert to meaningless numbers.
 
@@ -31,8 +37,7 @@ def refuse_kinds(X: Any, name: str) -> None:
     missing, share a name or hold times.
     """
     refuse_masked(X, name)
-    if type(X).__name__ == "LazyFrame":  # of polars, which warns when its columns are asked for
-        raise TypeError(f"{name} is a LazyFrame, which is not in memory: pass {name}.collect().")
+    refuse_lazy(X, name)
     columns = getattr(X, "column_names", getattr(X, "columns", None))  # the former of pyarrow
     if columns is not None:
         _refuse_columns(X, list(columns), name)

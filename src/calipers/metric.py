@@ -370,7 +370,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """Return `transform` as an ONNX model, in single precision.
 
         Its input ``X`` is float32 of shape [N, n_features], its output ``transformed`` of
-        shape [N, n_components]. Needs ``pip install 'calipers[onnx]'``.
+        shape [N, n_components]. Needs the package onnx.
         """
         from calipers.io.export import onnx_model
 
@@ -386,8 +386,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """Return `transform` as a ``faiss.LinearTransform``, to put before any index.
 
         ``faiss.IndexPreTransform(metric.to_faiss(), faiss.IndexFlatL2(n_components))`` then
-        takes samples of X and finds their neighbours under the metric. Needs
-        ``pip install 'calipers[faiss]'``.
+        takes samples of X and finds their neighbours under the metric. Needs the package faiss.
         """
         from calipers.io.export import faiss_transform
 

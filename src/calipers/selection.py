@@ -36,6 +36,7 @@ from calipers.tasks import task_of, weight_parameter
 from calipers.validation import AT_LEAST_ONE
 
 MANY_NEIGHBORS = 20
+CANDIDATE, CHOSEN = "candidate", "chosen candidate"  # names of tasks
 
 
 def label_candidates() -> Candidates:
@@ -98,7 +99,7 @@ class MetricCV(
         triplets Euclidean, Scaled and TripletSGD from either; for pairs Euclidean, Scaled, LEGO
         and ITML.
     n_components : int or None, default=None
-        Rows of ``components_``, asked of every candidate.
+        Rows of ``components_``, of every candidate.
     cv : int, default=3
         Number of folds.
     n_jobs : int or None, default=None
@@ -167,14 +168,14 @@ class MetricCV(
         task = task_of(given, self.cv, np.random.default_rng(seed))
         candidates = self._prepared(default_candidates(given), seed)
         comparison = Comparison(candidates, task, self.cv, self._store(given))
-        fits = Fits(self, given, self.cv * len(candidates) + 1)
+        fits = Fits(self, given, candidates, len(task.folds))
         comparison.run(fits.run, self.n_jobs)
         self._choose(comparison)
         chosen = self._with_checkpoint(clone(candidates[self.best_index_][1]))
         more = weight_parameter(given.samples.weights)
         if given.client is not None:
             more["client"] = given.client
-        fits.run(chosen, lambda: task.fit(chosen, given.X, given.examples, **more))
+        fits.run(chosen, lambda: task.fit(chosen, given.X, given.examples, **more), name=CHOSEN)
         if hasattr(self, "feature_names_in_"):
             chosen.feature_names_in_ = self.feature_names_in_
         self.best_estimator_ = chosen
@@ -219,7 +220,7 @@ class MetricCV(
             )
 
     def _prepared(self, defaults: Candidates, seed: int) -> Candidates:
-        """Candidates with the rank that was asked for, and with a seed."""
+        """Candidates with the requested rank, and with a seed."""
         prepared = []
         for name, learner in self.candidates or defaults:
             candidate = clone(learner)
@@ -248,8 +249,8 @@ class MetricCV(
     def _choose(self, comparison: Comparison) -> None:
         """Keep what the comparison says."""
         self.notes_ += [
-            f"The candidate {name!r} was left out: {why}"
-            for name, why in comparison.failures.items()
+            f"The candidate {name!r} was left out: {why.rpartition(': ')[0] or why}."
+            for name, why in comparison.failures.items()  # without what to do about it
         ]
         choice = comparison.choice(type(self).__name__)
         self.best_index_, self.chosen_, self.reason_ = choice.place, choice.name, choice.reason
@@ -265,17 +266,30 @@ class MetricCV(
 
 
 class Fits:
-    """Tells scikit-learn's callbacks of the fits inside, and lets them reach into these."""
+    """Tells scikit-learn's callbacks of the fits inside, and lets them reach into these.
 
-    def __init__(self, estimator: Any, given: Given, n_fits: int) -> None:
+    The context has ``shares``: how much of all steps a fit to some folds is, and the last fit.
+    Fits without steps are none of it.
+    """
+
+    def __init__(
+        self, estimator: Any, given: Given, candidates: Candidates, n_compared: int
+    ) -> None:
+        n_folds, examples = estimator.cv, given.pairs if given.triplets is None else given.triplets
+        n_all = given.samples.shape[0] if examples is None else len(examples)
+        n_fits = n_folds * len(candidates) + 1
         self._told = {"estimator": estimator, "X": given.X, "y": given.y}
         self._context, self._lock = estimator._init_callback_context(max_subtasks=n_fits), Lock()
+        n_iterating = n_folds * sum(hasattr(each, "set_callbacks") for _, each in candidates)
+        last = n_all / (n_compared * (1 - 1 / n_folds))  # in fits to some folds
+        total = n_iterating + last
+        self._context.shares = {CANDIDATE: 1 / total, CHOSEN: last / total}
         self._context.call_on_fit_task_begin(**self._told)
 
-    def run(self, estimator: Any, fit: Callable[[], Any]) -> Any:
+    def run(self, estimator: Any, fit: Callable[[], Any], *, name: str = CANDIDATE) -> Any:
         """Run a fit as a task."""
         with self._lock:  # fits may run in several threads
-            context = self._context.subcontext(task_name="candidate")
+            context = self._context.subcontext(task_name=name)
         with ExitStack() as stack:
             if hasattr(estimator, "set_callbacks"):
                 stack.enter_context(context.propagate_callback_context(estimator))

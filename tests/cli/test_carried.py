@@ -155,7 +155,9 @@ def test_lists_that_are_not_carried_are_told(capsys: pytest.CaptureFixture[str])
     Path("b.jsonl").write_text("\n".join(map(json.dumps, rows)))
     capsys.readouterr()
     run("transform", "m", "b.jsonl", "-o", "c.csv")
-    told = "Not carried to the output: tags (lists or objects), place (vectors)."
+    told = (
+        "Not carried to the output: tags (lists, of 0 in row 1 and of 1 in row 2), place (vectors)."
+    )
     assert told in capsys.readouterr().err
 
 

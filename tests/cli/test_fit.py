@@ -157,7 +157,7 @@ def test_mistakes_end_in_one_sentence(folder: Path, capsys: pytest.CaptureFixtur
         ),
         (["fit", "iris.csv", "--label", "spezies"], "did you mean 'species'?"),
         (["fit", "iris.csv", *label, "-o", "no/m"], "does not exist: create it first."),
-        (["fit", "iris.csv", *label, "--components", "9"], "asked for n_components=9"),
+        (["fit", "iris.csv", *label, "--components", "9"], "asked for --components 9"),
         (
             ["fit", "iris.csv", *label, "--learner", "lmnn", "--triplets", "5"],
             "--triplets is of no use to --learner lmnn.",
@@ -170,7 +170,7 @@ def test_mistakes_end_in_one_sentence(folder: Path, capsys: pytest.CaptureFixtur
             ["evaluate", "iris.csv", *label, "--learner", "spml", "--method", "sgd"],
             "--method is of no use to --learner spml: add --learner triplet-sgd.",
         ),
-        (["fit", "lone.csv", "--label", "b", "--quiet"], "needs samples of at least 2 classes"),
+        (["fit", "lone.csv", "--label", "b", "--quiet"], "has one class only"),
         (["evaluate", "lone.csv", "--label", "b"], "has one class only"),
         (["evaluate", "iris.csv", *label, "--quiet", "--folds", "51"], "fewer than the 51 folds"),
         (["transform", "picture.png", "iris.csv", "-o", "o.csv"], "is a PNG picture, not a metric"),

@@ -94,7 +94,7 @@ def test_gaps_of_large_parquet_files_are_named(
     assert main(["fit", "holes.parquet", "--label", "species", *FEW]) == 2
     assert "holes.parquet has no value in row 78 in the column 'b'" in capsys.readouterr().err
     parquet.write_table(
-        table.set_column(4, "species", pa.array([None, *["x"] * 149])), "unlabelled.parquet"
+        table.set_column(4, "species", pa.array([None, "y", *["x"] * 148])), "unlabelled.parquet"
     )
     assert main(["fit", "unlabelled.parquet", "--label", "species", *FEW]) == 2
     assert "There is no label in row 1: fill or remove such rows first" in capsys.readouterr().err

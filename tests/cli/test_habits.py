@@ -35,6 +35,16 @@ def test_standard_input_and_output(
     give(b"")
     run("fit", "-", "--label", "species", code=2)
     assert capfdbinary.readouterr().err.startswith(b"calipers: standard input is empty")
+    give(b"Sizes of May\nsize;kind\n1,5;a\n2,5;a\n")
+    run("fit", "-", "--label", "kind", code=2)
+    title, one_class = capfdbinary.readouterr().err.splitlines()
+    assert title.startswith(b"The first row is read as a title above the table in standard input.")
+    assert b"The comma of standard input is read as the decimal sign" in title
+    assert one_class.startswith(b"calipers: standard input has one class only ('a')")
+    give(b"size;kind\n1;a\n2;a\n")
+    run("fit", "-", "--label", "other", code=2)
+    told = b"calipers: standard input has no column 'other' (--label)"
+    assert capfdbinary.readouterr().err.startswith(told)
 
 
 @pytest.mark.usefixtures("folder")

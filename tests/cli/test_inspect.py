@@ -59,3 +59,17 @@ def test_inspect_says_first_what_was_chosen(capsys: pytest.CaptureFixture[str]) 
         told = json.loads(capsys.readouterr().out)
         assert (told["chosen"], told["reason"]) == (facts.get("chosen_"), facts.get("reason_"))
         assert "chosen_" not in told["training"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_long_names_leave_room_for_the_bars(capsys: pytest.CaptureFixture[str]) -> None:
+    from calipers.io import write
+    from metric_files import small_contents
+
+    names = [f"{i}: the parcel was returned because nobody was at home" for i in range(3)]
+    write(small_contents(feature_names=names), "m")
+    run("inspect", "m")
+    lines = [line for line in capsys.readouterr().out.splitlines() if "the parcel" in line]
+    assert len(lines) == 3
+    assert max(map(len, lines)) < 80
+    assert lines[0].split("...")[1].strip()

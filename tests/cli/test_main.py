@@ -128,24 +128,26 @@ sys.modules["{package}"] = None
 from calipers.cli.main import main
 sys.exit(main({arguments}))
 """
+NO_RICH = "The command line needs the package rich: pip install rich."
+NO_MATPLOTLIB = "A picture needs the package matplotlib: pip install matplotlib."
 
 
 @pytest.mark.parametrize(
     ("package", "arguments", "expected"),
     [
-        ("rich", ["demo"], "The command line needs rich: pip install 'calipers[cli]'."),
-        ("rich", ["fit", "no"], "The command line needs rich: pip install 'calipers[cli]'."),
-        ("rich", ["evaluate", "no"], "The command line needs rich: pip install 'calipers[cli]'."),
-        ("rich", ["fingerprint"], "The command line needs rich: pip install 'calipers[cli]'."),
-        ("rich", ["paper"], "The command line needs rich: pip install 'calipers[cli]'."),
+        ("rich", ["demo"], NO_RICH),
+        ("rich", ["fit", "no"], NO_RICH),
+        ("rich", ["evaluate", "no"], NO_RICH),
+        ("rich", ["fingerprint"], NO_RICH),
+        ("rich", ["paper"], NO_RICH),
         ("rich", ["inspect", "no"], "There is no file 'no'"),
-        ("matplotlib", ["demo"], "Pictures need matplotlib: pip install 'calipers[plot]'."),
-        ("matplotlib", ["paper"], "Pictures need matplotlib: pip install 'calipers[plot]'."),
+        ("matplotlib", ["demo"], NO_MATPLOTLIB),
         (
             "matplotlib",
-            ["evaluate", "no", "-o", "p.png"],
-            "Pictures need matplotlib: pip install 'calipers[plot]'.",
+            ["paper"],
+            NO_MATPLOTLIB,
         ),
+        ("matplotlib", ["evaluate", "no", "-o", "p.png"], NO_MATPLOTLIB),
         ("matplotlib", ["fit", "no.csv"], "'no.csv' does not exist"),
     ],
 )

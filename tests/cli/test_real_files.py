@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import numpy as np
@@ -84,3 +85,122 @@ def test_small_classes_are_evaluated(capsys: pytest.CaptureFixture[str]) -> None
     run("evaluate", "a.csv", "--label", "y", "--learner", "scaled", "--no-drop-ids")
     told = capsys.readouterr().err
     assert "fewer samples than the 5 folds are not in every fold: rare, single." in told
+
+
+def test_new_tables_may_have_units_where_the_old_one_had(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    units = "weight,height,kind\nkg,cm,\n60.5,170,a\n71,,b\n65,180,a\n80,175,b\n"
+    Path("a.csv").write_text(units)
+    Path("new.csv").write_text("height,weight\ncm,kg\n170,60\n180,61\n")
+    run("fit", "a.csv", "--label", "kind", "--learner", "scaled", "-o", "m", "--quiet")
+    for name, n_rows in (("a.csv", 4), ("new.csv", 2)):
+        run("transform", "m", name, "-o", "mapped.csv")
+        assert f"Mapped {n_rows} samples" in capsys.readouterr().err
+    Path("new.csv").write_text("height,weight\n170,kg\n180,61\n")
+    assert "'kg' in row 1, where a number is needed" in refused(
+        capsys, "transform", "m", "new.csv", "-o", "mapped.csv"
+    )
+
+
+@pytest.mark.parametrize("command", [["fit", "-o", "m"], ["evaluate"]])
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        ("aaaaaa", "a.csv has one class only ('a'): name a column of at least 2 classes with"),
+        ("abcdef", "a.csv has another label in each row: name a column of classes with --label."),
+    ],
+)
+def test_labels_of_no_use(
+    command: list[str], labels: str, told: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [f"{i % 4}.5,{label}" for i, label in enumerate(labels)]
+    Path("a.csv").write_text("\n".join(["size,kind", *rows]))
+    assert told in refused(capsys, *command, "a.csv", "--label", "kind")
+
+
+def test_labels_that_differ_in_capitals_are_told(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [f"{i}.5,{label}" for i, label in enumerate(["Yes", "yes ", "no", "NO", "No"] * 4)]
+    Path("a.csv").write_text("\n".join(["size,kind", *rows]))
+    run("fit", "a.csv", "--label", "kind", "--learner", "scaled", "-o", "m")
+    assert (
+        "Labels that differ in capitals only are different classes: 'NO', 'No', 'no', 'Yes', 'yes'."
+        in capsys.readouterr().err
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (
+            ["--components", "9"],
+            "iris.csv: MetricCV was asked for --components 9, but X has 4 features: ask for at "
+            "most 4.",
+        ),
+        (
+            ["--learner", "triplet-sgd", "--triplets", "5"],
+            "iris.csv: TripletSGD has --triplets 5, fewer than the 49 of one anchor with "
+            "n_neighbors=7: raise --triplets.",
+        ),
+    ],
+)
+def test_what_to_do_is_said_in_words_of_the_command(
+    options: list[str], told: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["fit", "iris.csv", "--label", "species", "-o", "m", *options]
+    assert refused(capsys, *arguments) == told
+
+
+def test_a_candidate_that_is_left_out_needs_nothing_to_be_done(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("a.csv").write_text("size,kind\n1,a\n2,a\n5,b\n7,b\n4,c\n3,c\n")
+    run("fit", "a.csv", "--label", "kind", "-o", "m")
+    note = next(line for line in capsys.readouterr().err.splitlines() if "many" in line)
+    assert note.startswith("Note: The candidate 'triplet-sgd-many' was left out: TripletSGD was")
+    assert "lower" not in note
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ([1.0], "lists, of 2 in row 1 and of 1 in row 3"),
+        (None, "lists, none in row 3"),
+    ],
+)
+def test_vectors_of_different_lengths_are_found(
+    ending: str, row: object, told: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pa = pytest.importorskip("pyarrow", reason="needs calipers[tables]")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    vectors = [[1.0, 2.0], [3.0, 4.5], row, [0.5, 0.5]]
+    columns = {"id": [7, 3, 9, 1], "vector": vectors, "kind": ["a", "b", "a", "b"]}
+    if ending == "parquet":
+        parquet.write_table(pa.table(columns), "a.parquet")
+    else:
+        rows = zip(*columns.values(), strict=True)
+        lines = [json.dumps(dict(zip(columns, each, strict=True))) for each in rows]
+        Path("a.jsonl").write_text("\n".join(lines))
+    arguments = ["fit", f"a.{ending}", "--label", "kind", "--learner", "scaled", "-o", "m"]
+    run(*arguments)
+    assert f"Left out: vector ({told})" in capsys.readouterr().err
+    assert f"'vector' ({told})" in refused(capsys, *arguments, "--ignore", "id")
+
+
+def test_a_file_of_labels_that_is_not_there(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.save("X.npy", X)
+    told = "Cannot read 'y.npy' (No such file or directory): check its name."
+    assert refused(capsys, "fit", "X.npy", "--label", "y.npy", "-o", "m") == told
+
+
+def test_folds_that_leave_one_sample_of_each_class(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("a.csv").write_text("size,kind\n1.5,a\n2,a\n5,b\n7,b\n4,b\n")
+    told = "a.csv has at most 3 samples of a class, of which 2 folds leave 1 to learn from"
+    assert told in refused(capsys, "evaluate", "a.csv", "--label", "kind", "--folds", "2")

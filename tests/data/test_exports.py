@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +113,7 @@ def test_vectors_are_features(tmp_path: Path) -> None:
         np.testing.assert_allclose(samples_of(tmp_path / "a.parquet", label="y").X, X, rtol=1e-6)
     columns["v"] = pa.array([[1.0], *X.tolist()[1:]])
     parquet.write_table(pa.table(columns), tmp_path / "a.parquet")
-    with pytest.raises(FileError, match="lists of different lengths"):
+    with pytest.raises(FileError, match="lists, of 1 in row 1 and of 3 in row 2"):
         samples_of(tmp_path / "a.parquet", label="y")
 
 
@@ -247,3 +248,37 @@ def test_files_that_are_no_tables(content: bytes, told: str, tmp_path: Path) -> 
     with pytest.raises(FileError) as caught:
         read(tmp_path / "a.csv")
     assert told in str(caught.value)
+
+
+def test_points_that_may_group_thousands(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("price;y\n1.234;a\n980;b\n5.678;a\n")
+    table = read(file)
+    assert table.columns[0].values.tolist() == [1.234, 980, 5.678]
+    assert table.remark == (
+        f"The point of {file} is read as the decimal sign, as in '1.234'; if that is wrong, say "
+        "--decimal ','."
+    )
+    assert read(file, ReadOptions(decimal=",")).columns[0].values.tolist() == [1234, 980, 5678]
+    for text in ("price;y\n1.234;a\n9.5;b\n", "price,y\n1.234,a\n5.678,b\n"):
+        file.write_text(text)
+        assert read(file).remark == ""
+    file.write_text("price;y\n1.234.567;a\n980;b\n5.678;a\n")
+    assert read(file).columns[0].values.tolist() == [1234567, 980, 5678]
+
+
+def test_times_of_a_parquet_file(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow", reason="needs calipers[tables]")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    noon = datetime(2024, 7, 1, 12, tzinfo=UTC)
+    moments = [noon, noon + timedelta(milliseconds=500), None]
+    kinds = {"zone": pa.timestamp("us", "Europe/Berlin"), "plain": pa.timestamp("us")}
+    columns = {name: pa.array(moments, kind) for name, kind in kinds.items()}
+    columns["lasted"] = pa.array([timedelta(hours=6), timedelta(days=2), None])
+    columns["day"] = pa.array([date(2024, 7, 1), None, date(2024, 7, 2)])
+    parquet.write_table(pa.table(columns), tmp_path / "a.parquet")
+    data = samples_of(tmp_path / "a.parquet")
+    assert data.names == list(columns)
+    days = noon.timestamp() / 86_400
+    np.testing.assert_allclose(data.X[0], [days, days, 0.25, int(days)], rtol=1e-15)
+    np.testing.assert_allclose((data.X[1] - data.X[0])[:3], [0.5 / 86_400] * 2 + [1.75], rtol=1e-4)

@@ -65,6 +65,7 @@ def test_a_real_table() -> None:
         "Filled missing values with the mean of the column: age (10), since (10).",
         "Missing values are no category, 0 in each feature of the column: colour (10).",
         "Read as numbers with a unit: rate (%).",
+        "Read as categories: colour (2).",
     ]
     assert repr(encoder) == "TableEncoder(): 7 features of 6 columns, 4 left out"
     rebuilt = TableEncoder.from_columns(json.loads(json.dumps(encoder.columns_)))
@@ -98,6 +99,8 @@ def test_new_rows_are_encoded_as_the_old_ones() -> None:
         (["12/31/2020", "1/2/2021"], "%m/%d/%Y"),
         (["1/2/2021", "31/12/2020"], "%d/%m/%Y"),
         (["2020-12-31T10:00:00Z", "2021-01-01T00:00:00+0100"], "%Y-%m-%dT%H:%M:%S%z"),
+        (["2020-12-31 10:00:00+01:00", "2021-07-01 00:00:00+02:00"], "%Y-%m-%d %H:%M:%S%z"),
+        (["2020-12-31T10:00", "2021-01-01T00:30"], "%Y-%m-%dT%H:%M"),
     ],
 )
 def test_dates(dates: list[str], style: str) -> None:
@@ -196,7 +199,7 @@ def test_texts_in_one_row_only_are_no_category() -> None:
     table = pd.DataFrame({"comment": ["ok"] * 20 + [f"late again, {i} days" for i in range(9)]})
     encoder = TableEncoder().fit(table)
     assert encoder.get_feature_names_out().tolist() == ["comment=ok"]
-    assert encoder.notes_ == ["Texts in one row only are no category: comment (9)."]
+    assert encoder.notes_ == ["Read as categories: comment (1 of 10 texts)."]
 
 
 @pytest.mark.parametrize("name", ["Kunden-Nr", "Kundennummer", "Order No.", "orderNo", "api_key"])

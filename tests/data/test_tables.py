@@ -295,6 +295,7 @@ def test_parquet(tmp_path: Path) -> None:
     assert data.notes == [
         "Filled missing values with the mean of the column: a (1), c (1).",
         "Missing values are no category, 0 in each feature of the column: b (1).",
+        "Read as categories: b (2).",
     ]
     path.write_bytes(b"PAR1 and nothing")
     with pytest.raises(FileError, match=r"^Cannot read .* as Parquet"):
@@ -341,7 +342,7 @@ def test_a_parquet_file_with_fewer_rows_than_it_declares(
 def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.parquet").touch()
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(FileError, match=r"pip install 'calipers\[tables\]', or use CSV"):
+    with pytest.raises(FileError, match=r"needs the package pyarrow: pip install pyarrow\."):
         read(tmp_path / "a.parquet")
 
 

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from calipers import FileError
-from calipers.data.tables import ReadOptions, read, text
+from calipers.data.tables import ReadOptions, making, read, text
 
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks are of four cells, and a column may have three different texts."""
     monkeypatch.setattr(text, "_CELLS", 4)
-    monkeypatch.setattr(text, "MOST_DISTINCT", 3)
+    monkeypatch.setattr(making, "MOST_DISTINCT", 3)
 
 
 def write_vectors(folder: Path, vectors: list[object]) -> Path:
@@ -46,13 +46,13 @@ def test_rows_of_long_texts_come_in_small_blocks(
     monkeypatch.setattr(text, "_CELLS", 1 << 18)
     monkeypatch.setattr(text, "_CHARACTERS", 100)
     sizes = set()
-    true = text._Maker.add
+    true = making.ColumnMaker.add
 
     def spy(self: Any, cells: Any, n_before: int) -> None:
         sizes.add(len(cells))
         true(self, cells, n_before)
 
-    monkeypatch.setattr(text._Maker, "add", spy)
+    monkeypatch.setattr(making.ColumnMaker, "add", spy)
     path = write_vectors(tmp_path, [[0.25] * 10] * 9)  # 60 characters each
     assert read(path).columns[0].values.shape == (9, 10)
     assert sizes == {1}

@@ -6,10 +6,11 @@ import io
 import time
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from rich.console import Console
 
-from calipers import TripletSGD
+from calipers import MetricCV, Scaled, TripletSGD
 from calipers.data.datasets import load
 from calipers.paper.progress import FitAdvance, meter, time_left
 
@@ -120,3 +121,23 @@ def test_a_step_that_takes_longer_than_all_before_has_an_estimate() -> None:
 
 def test_no_time_has_no_pace() -> None:
     assert time_left([(0.0, 0.0), (0.0, 0.5)], 0.0, 1.0) == ""
+
+
+def test_fits_of_a_comparison_count_by_their_samples_and_closed_forms_not_at_all() -> None:
+    data = load("iris")
+    parts: list[float] = []
+    candidates = [("sgd", TripletSGD(n_triplets=2_000)), ("scaled", Scaled())]
+    metric = MetricCV(candidates, cv=2, random_state=0).set_callbacks(FitAdvance(parts.append))
+    assert metric.fit(data.X_train, data.y_train).chosen_ == "sgd"
+    done = np.cumsum(parts)
+    assert done[-1] == pytest.approx(1)
+    for share in (1 / 4, 1 / 2):  # a fit to one half, a fit to the other, then one to all
+        assert np.isclose(done, share).any()
+
+
+def test_the_pace_is_that_of_what_counts() -> None:
+    with meter(1, console=terminal()) as bar, bar.step("only") as advance:
+        time.sleep(0.3)
+        advance.report(0.0)
+        advance.report(0.5)
+        assert bar._seen[0][0] >= 0.3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -85,40 +86,54 @@ def read_labelled(options: argparse.Namespace) -> Labelled:
     table = read_table(options, label=options.label)
     chosen = table.choose(label=options.label, ignore=options.ignore)
     if chosen.y is None:
-        names = ", ".join(column.name for column in table.columns[:8])
-        where = f"one of {names}" if table.named and names else "a column, or a file such as y.npy"
+        some = ", ".join(column.name for column in table.columns[:8])
+        where = f"one of {some}" if table.named and some else "a column, or a file such as y.npy"
         raise FileError(
             f"{options.data} is read without labels: name what to predict with --label ({where})."
         )
-    check_not_measured(chosen.y, source=options.data)
+    notes = check_labels(chosen.y, source=options.data)
     left_out = [f"{name} ({why})" for name, why in chosen.left_out.items()]
-    X, rows = chosen.labelled(), None
+    found, rows = chosen.labelled(), None
     if chosen.has_label is not None:
         rows = chosen.has_label.nonzero()[0]
         n, first = int((~chosen.has_label).sum()), int(chosen.has_label.argmin()) + 1
         left_out.append(f"{n:,} row{'s' * (n > 1)} without a label (the first is row {first:,})")
-    if not isinstance(X, Columns):
-        found = Labelled(X, chosen.y, label=chosen.label, left_out=left_out, rows=rows)
-    else:
-        encoder = _encoder(options, X, decimal=table.decimal)
+    encoder, names, columns = None, None, None
+    if isinstance(found, Columns):
+        encoder, columns = _encoder(options, found, table.decimal, left_out), found
+        names = encoder.get_feature_names_out().tolist() if chosen.named else None
         left_out += [f"{name} ({why})" for name, why in encoder.left_out_.items()]
-        found = Labelled(
-            encoder.transform(X),
-            chosen.y,
-            names=encoder.get_feature_names_out().tolist() if chosen.named else None,
-            label=chosen.label,
-            encoder=encoder,
-            table=X,
-            left_out=left_out,
-            notes=[note for note in encoder.notes_ if not note.startswith("Left out")],
-            rows=rows,
-        )
+        notes += [note for note in encoder.notes_ if not note.startswith("Left out")]
+        found = encoder.transform(found)
     if left_out and not options.json:  # JSON has them
         remark(f"Left out: {', '.join(left_out)}.")
-    return found
+    return Labelled(found, chosen.y, names, chosen.label, encoder, columns, left_out, notes, rows)
 
 
-def check_not_measured(y: npt.NDArray[Any], *, source: str) -> None:
+def check_labels(y: npt.NDArray[Any], *, source: str) -> list[str]:
+    """Raise unless labels are those of classes. Returns a remark on labels that are alike."""
+    import numpy as np
+
+    from calipers.io import FileError
+
+    distinct, sizes = np.unique(y, return_counts=True)
+    _check_not_measured(distinct, sizes, source)
+    if len(distinct) < 2:
+        raise FileError(
+            f"{source} has one class only ({str(distinct[0])!r}): name a column of at least 2 "
+            "classes with --label."
+        )
+    if sizes.max() == 1:
+        raise FileError(
+            f"{source} has another label in each row: name a column of classes with --label."
+        )
+    times = Counter(str(label).casefold() for label in distinct)
+    alike = [str(label) for label in distinct if times[str(label).casefold()] > 1]
+    told = ", ".join(map(repr, sorted(alike, key=lambda label: (label.casefold(), label))))
+    return [f"Labels that differ in capitals only are different classes: {told}."] if told else []
+
+
+def _check_not_measured(distinct: npt.NDArray[Any], sizes: npt.NDArray[Any], source: str) -> None:
     """Raise if labels are measured numbers: most are in too few rows to win a vote, and not whole.
 
     Whole numbers may be measured or names of classes, which only the user knows.
@@ -128,12 +143,11 @@ def check_not_measured(y: npt.NDArray[Any], *, source: str) -> None:
     from calipers.data.tables.numbers import as_number, decimal_sign
     from calipers.io import FileError
 
-    distinct, sizes = np.unique(y, return_counts=True)
     sign = decimal_sign(map(str, distinct))
     numbers = [as_number(str(value), sign) for value in distinct]
     if 2 * (sizes <= N_VOTERS).sum() <= len(distinct) or None in numbers:
         return
-    found = f"{len(distinct):,} different numbers in {len(y):,} rows"
+    found = f"{len(distinct):,} different numbers in {sizes.sum():,} rows"
     if any(number != np.rint(number) for number in numbers if number is not None):
         raise FileError(
             f"{source}: the labels are {found}, which is regression, where classes are needed: "
@@ -145,7 +159,9 @@ def check_not_measured(y: npt.NDArray[Any], *, source: str) -> None:
     )
 
 
-def _encoder(options: argparse.Namespace, table: Columns, *, decimal: str) -> TableEncoder:
+def _encoder(
+    options: argparse.Namespace, table: Columns, decimal: str, left_out: list[str]
+) -> TableEncoder:
     from calipers.data.encoding import TableEncoder
     from calipers.io import FileError
 
@@ -153,4 +169,5 @@ def _encoder(options: argparse.Namespace, table: Columns, *, decimal: str) -> Ta
         encoder = TableEncoder(decimal=decimal, drop_ids=options.drop_ids)
         return encoder.fit(table)
     except ValueError as wrong:
-        raise FileError(f"{options.data}: {wrong}") from wrong
+        told = f" (left out before: {', '.join(left_out)})." if left_out else "."
+        raise FileError(f"{options.data}: {str(wrong).removesuffix('.')}{told}") from wrong

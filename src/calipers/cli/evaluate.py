@@ -142,16 +142,16 @@ def _folds(data: Labelled, options: argparse.Namespace) -> list[Fold]:
 
     y = data.y
     classes, sizes = np.unique(y, return_counts=True)
-    if len(classes) < 2:
-        raise FileError(f"{options.data} has one class only: give labels of at least 2 classes.")
-    if sizes.max() == 1:
-        raise FileError(
-            f"{options.data} has another label in each row: name a column of classes with --label."
-        )
     if sizes.max() < options.folds:
         raise FileError(
             f"{options.data} has at most {sizes.max()} samples of a class, fewer than the "
             f"{options.folds} folds: lower --folds, or give more samples."
+        )
+    n_left = sizes.max() - -(-sizes.max() // options.folds)
+    if n_left < 2:
+        raise FileError(
+            f"{options.data} has at most {sizes.max()} samples of a class, of which "
+            f"{options.folds} folds leave {n_left} to learn from: give more samples."
         )
     small = classes[sizes < options.folds].tolist()
     if small:

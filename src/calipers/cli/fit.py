@@ -148,8 +148,9 @@ def _report(options: argparse.Namespace, summary: dict[str, Any]) -> None:
         remark(f"Note: {note}")
     by = summary["learner"] + (f" ({summary['method']})" if summary["method"] else "")
     updates = f"{summary['updates']:,} updates, " if summary["updates"] else ""
+    features = f"{summary['features']} feature{'s' * (summary['features'] > 1)}"
     say(
-        f"Learned from {summary['samples']:,} samples of {summary['features']} features in "
-        f"{summary['classes']} classes by {by}: {updates}{summary['seconds']:.2f} s."
+        f"Learned from {summary['samples']:,} samples of {features} in {summary['classes']} "
+        f"classes by {by}: {updates}{summary['seconds']:.2f} s."
     )
     say(f"Metric: {options.output}")

@@ -156,11 +156,14 @@ def _lines(options: argparse.Namespace, facts: dict[str, Any], block: str) -> li
 
 
 def _bars(shares: list[tuple[str, float]], top: int, block: str) -> list[str]:
-    width = max(len(name) for name, _ in shares[:top])
+    from calipers.io.errors import shortened
+
+    names = [shortened(name) for name, _ in shares[:top]]
+    width = max(map(len, names))
     longest = max(share for _, share in shares) or 1.0
     lines = [
         f"  {name:>{width}}  {block * round(_BAR * share / longest):<{_BAR}} {100 * share:5.1f} %"
-        for name, share in shares[:top]
+        for name, (_, share) in zip(names, shares[:top], strict=True)
     ]
     if len(shares) > top:
         rest = 100 * sum(share for _, share in shares[top:])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import re
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -116,6 +117,28 @@ def make(options: argparse.Namespace) -> Any:
     return learner(**given)
 
 
+_OPTION_OF = {"n_components": "--components", "n_triplets": "--triplets"}
+_PYTHON = re.compile(r"[a-z]_[a-z]|=|\bNone\b|[A-Za-z]\.[a-z]")
+
+
+def _in_words_of_the_command(mistake: str) -> str:
+    """Name options in place of parameters, and leave out advice that only Python can follow.
+
+    >>> _in_words_of_the_command("X has n_triplets=5, too few: raise n_triplets or lower n_steps.")
+    'X has --triplets 5, too few: raise --triplets.'
+    >>> _in_words_of_the_command("LEGO has too few samples: lower batch_size.")
+    'LEGO has too few samples: choose another --learner.'
+    """
+    sentence = " ".join(mistake.split())
+    for parameter, option in _OPTION_OF.items():
+        sentence = sentence.replace(f"{parameter}=", f"{option} ").replace(parameter, option)
+    what, colon, advice = sentence.rpartition(": ")
+    if not colon:
+        return sentence
+    ways = [way for way in re.split(",? or ", advice.rstrip(".")) if not _PYTHON.search(way)]
+    return f"{what}: {' or '.join(ways) or 'choose another --learner'}."
+
+
 def feature_units(X: npt.NDArray[Any], *, standardize: bool) -> FloatArray:
     """Return what each feature is divided by: its standard deviation, or 1 if it is constant."""
     import numpy as np
@@ -153,7 +176,7 @@ def learn(
             warnings.simplefilter("always")
             estimator.fit(X, y)
     except (ValueError, TypeError) as wrong:
-        raise FileError(f"{source}: {' '.join(str(wrong).split())}") from wrong
+        raise FileError(f"{source}: {_in_words_of_the_command(str(wrong))}") from wrong
     except MemoryError as wrong:
         raise FileError(
             f"{source}: {X.shape[0]:,} samples of {X.shape[1]:,} features need more memory than "

@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 STANDARD = "-"
 """The name of standard input, or output."""
+
+_NAME_OF_STANDARD = "standard input"
 
 N_VOTERS = 3
 """Neighbours that vote, by default."""
@@ -103,6 +106,10 @@ def read_table(options: argparse.Namespace, **known: Any) -> Table:
     )
     with _file_of(options) as path:
         table = read(path, given, kind=options.format)
+    if options.data == STANDARD:
+        remarks = table.remark.replace(str(path), _NAME_OF_STANDARD)
+        table = replace(table, source=_NAME_OF_STANDARD, remark=remarks)
+        options.data = _NAME_OF_STANDARD  # in messages
     if table.remark and not options.quiet:
         remark(table.remark)
     return table
@@ -117,13 +124,13 @@ def _file_of(options: argparse.Namespace) -> Iterator[Path]:
         yield Path(options.data)
         return
     with TemporaryDirectory() as folder:
-        path = Path(folder) / f"standard input.{options.format or 'txt'}"
+        path = Path(folder) / f"data.{options.format or 'txt'}"
         with path.open("wb") as stream:
             shutil.copyfileobj(sys.stdin.buffer, stream)
         try:
             yield path
         except FileError as wrong:
-            raise FileError(str(wrong).replace(str(path), "standard input")) from wrong
+            raise FileError(str(wrong).replace(str(path), _NAME_OF_STANDARD)) from wrong
 
 
 def load_learned(options: argparse.Namespace, load: Callable[[str], Any]) -> Any:

@@ -33,9 +33,9 @@ def console(*, stderr: bool = False) -> Console:
     try:
         from rich.console import Console
     except ImportError as missing:
-        raise ImportError(
-            "The command line needs rich: pip install 'calipers[cli]'.", name="rich"
-        ) from missing
+        from calipers.io.errors import needs_package
+
+        raise ImportError(needs_package("The command line", "rich"), name="rich") from missing
     opened = Console(stderr=stderr)
     return opened if opened.is_terminal else Console(stderr=stderr, width=110)
 

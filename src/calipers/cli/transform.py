@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from calipers.search.query_map import QueryMap
 
 _TRANSFORM_BLOCK = 1 << 16  # samples transformed at a time
-_MOST_TOLD = 20  # columns that a remark names
 
 
 def add(commands: Commands) -> None:
@@ -90,6 +89,8 @@ def _carried(
     """Return the columns that are no features, such as IDs and labels, for the output."""
     import numpy as np
 
+    from calipers.data.tables.names import listed
+
     if not data.others and data.y is not None:
         has_label = np.ones(len(data.y), bool) if data.has_label is None else data.has_label
         labels = np.full(len(has_label), None, dtype=object)
@@ -101,9 +102,8 @@ def _carried(
     lost = {column.name: column.text for column in columns if not len(column.values)}
     lost |= {column.name: "vectors" for column in columns if column.values.ndim == 2}
     if lost and not options.quiet:
-        told = [f"{name} ({why})" for name, why in lost.items()]
-        more = f", and {len(told) - _MOST_TOLD:,} more" if len(told) > _MOST_TOLD else ""
-        remark(f"Not carried to the output: {', '.join(told[:_MOST_TOLD])}{more}.")
+        told = listed([f"{name} ({why})" for name, why in lost.items()])
+        remark(f"Not carried to the output: {told}.")
     return {column.name: column.values for column in columns if column.name not in lost}
 
 

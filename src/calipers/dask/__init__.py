@@ -1,4 +1,4 @@
-"""Samples on a Dask cluster (``pip install 'calipers[dask]'``).
+"""Samples on a Dask cluster.
 
 Learners recognise Dask collections by themselves: ``TripletSGD().fit(dask_X, dask_y)``.
 

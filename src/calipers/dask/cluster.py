@@ -10,6 +10,8 @@ from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import Any
 
+from calipers.io.errors import needs_package
+
 LONGEST_WITHOUT_WORKERS = 60.0  # seconds
 _POLL_EVERY = 2.0  # seconds
 _MERGED_AT_ONCE = 8
@@ -29,9 +31,8 @@ def client_of(given: Any) -> Iterator[Any]:
     try:
         from distributed import Client, LocalCluster, default_client
     except ImportError as missing:
-        raise ImportError(
-            "calipers.dask needs the packages dask and distributed: pip install 'calipers[dask]'."
-        ) from missing
+        install = "'dask[array,dataframe,distributed]'"
+        raise ImportError(needs_package("calipers.dask", "distributed", install)) from missing
     if given is None:
         try:
             given = default_client()

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 _BLANKS = dict.fromkeys(map(ord, "\u00a0\u2007\u2009\u202f"), " ")
 
+LONGEST_SHOWN = 36
+"""Characters of a feature's name beside a bar: with the bar they fit a line of 80."""
+
 
 class SentenceError(ValueError):
     """An error whose message may quote text from a file or a server; it is escaped."""
@@ -14,6 +17,17 @@ class SentenceError(ValueError):
 
 class FileError(SentenceError):
     """A file cannot be read or written; the message is one sentence that says what to do."""
+
+
+def needs_package(what: str, package: str, install: str | None = None) -> str:
+    """Say that a package is missing, and how to install it: ``install``, or the package itself.
+
+    The command names no extra of this package, for those exist only where it was released.
+
+    >>> needs_package("to_onnx", "onnx")
+    'to_onnx needs the package onnx: pip install onnx.'
+    """
+    return f"{what} needs the package {package}: pip install {install or package}."
 
 
 def escaped(text: object) -> str:
@@ -33,6 +47,11 @@ def escaped(text: object) -> str:
     return "".join(
         sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in shown
     )
+
+
+def shortened(name: str) -> str:
+    """Return a name of at most `LONGEST_SHOWN` characters, which leaves room for bars beside it."""
+    return name if len(name) <= LONGEST_SHOWN else f"{name[: LONGEST_SHOWN - 3]}..."
 
 
 def reason(problem: BaseException) -> str:

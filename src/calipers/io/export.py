@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray
+from calipers.io.errors import needs_package
 
 OPSET, IR_VERSION = 17, 8
 """Versions of 2022, so that older runtimes read the model."""
@@ -26,7 +27,7 @@ def onnx_model(
     try:
         from onnx import TensorProto, helper, numpy_helper
     except ImportError as missing:
-        raise ImportError(_install("to_onnx", "onnx")) from missing
+        raise ImportError(needs_package("to_onnx", "onnx")) from missing
     from calipers.version import __version__
 
     weights = numpy_helper.from_array(np.ascontiguousarray(_single(components).T), "components_T")
@@ -62,7 +63,7 @@ def faiss_transform(components: FloatArray) -> Any:
     try:
         import faiss
     except ImportError as missing:
-        raise ImportError(_install("to_faiss", "faiss")) from missing
+        raise ImportError(needs_package("to_faiss", "faiss", "faiss-cpu")) from missing
     k, d = components.shape
     transform = faiss.LinearTransform(d, k, False)
     faiss.copy_array_to_vector(np.ascontiguousarray(_single(components)).ravel(), transform.A)
@@ -88,7 +89,3 @@ def _single(components: FloatArray) -> npt.NDArray[np.float32]:
             "then fit again."
         )
     return single
-
-
-def _install(method: str, extra: str) -> str:
-    return f"{method} needs the package {extra}: pip install 'calipers[{extra}]'."

@@ -27,7 +27,7 @@ RUNS = {"semeion": 10, "tdt30": 10, "connect4": 10}
 """Runs whose mean is reported, as in the paper: ten random splits of these, one of all others."""
 
 STUDY = ("dna", "letter")
-"""Data sets of the parameter study, unless others are asked for."""
+"""Data sets of the parameter study, unless others are requested."""
 
 QUICK = ("semeion", "dna")
 """Data sets of a first look, one run each; embedded digits where they are not here."""

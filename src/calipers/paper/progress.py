@@ -16,13 +16,16 @@ class FitAdvance:
     """Callback that reports the finished parts of a fit; together they make 1.
 
     It follows `sklearn.callback.FitCallback`. A leaf of the tree of tasks counts as the
-    product of ``1 / max_subtasks`` over the tasks above it.
+    product of its share and those of the tasks above it: ``1 / max_subtasks``, or what the fit
+    around it says of fits inside by name (`calipers.selection.Fits`).
 
     Parameters
     ----------
     report : callable
-        Called with each part that has just been finished.
+        Called with 0 when a part begins, and with each part that has just been finished.
     """
+
+    max_propagation_depth = None  # it reaches the steps of fits inside
 
     def __init__(self, report: Callable[[float], None]) -> None:
         self.report = report
@@ -34,19 +37,33 @@ class FitAdvance:
         """Release nothing."""
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        """Wait for the end of the task."""
+        """Report that a leaf begins."""
+        if _part(context):
+            self.report(0.0)
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> None:
         """Report a finished leaf, where the number of leaves is known."""
-        if context.parent is None or context.max_subtasks != 0:
-            return
-        part = 1.0
-        while context.parent is not None:
-            context = context.parent
-            if not context.max_subtasks:
-                return
-            part /= context.max_subtasks
-        self.report(part)
+        if part := _part(context):
+            self.report(part)
+
+
+def _part(context: Any) -> float:
+    """Return how much of the whole fit a task is; 0 for what is no leaf."""
+    if context.parent is None or context.max_subtasks != 0:
+        return 0.0
+    part = 1.0
+    while context.parent is not None:
+        part *= _share(context)
+        context = context.parent
+    return part
+
+
+def _share(context: Any) -> float:
+    """Return how much of the task around it a task is; 0 where that is not known."""
+    around = context.parent
+    if hasattr(around, "shares"):
+        return float(around.shares.get(context.source_task_name, 0.0))
+    return 1.0 / around.max_subtasks if around.max_subtasks else 0.0
 
 
 def time_left(seen: Sequence[tuple[float, float]], elapsed: float, total: float) -> str:
@@ -59,7 +76,7 @@ def time_left(seen: Sequence[tuple[float, float]], elapsed: float, total: float)
     Parameters
     ----------
     seen : sequence of tuple
-        Seconds, and what was done by then, which increases.
+        Seconds, and what was done by then, which increases; the first are those of the beginning.
     elapsed : float
         Seconds by now.
     total : float
@@ -70,12 +87,14 @@ def time_left(seen: Sequence[tuple[float, float]], elapsed: float, total: float)
     >>> seen = [(0.0, 0.0), (1.0, 0.5), (5.0, 0.6)]
     >>> time_left(seen, 5.0, 1.0), time_left(seen, 7.0, 1.0)
     ('about 0:07 left', 'about 0:11 left')
+    >>> time_left([(9.0, 0.0), (10.0, 0.5)], 10.0, 1.0)
+    'about 0:01 left'
     """
-    done = seen[-1][1]
-    if elapsed <= 0.0 or not seen[0][1] < done < total:
+    (began, _), (_, done) = seen[0], seen[-1]
+    if elapsed <= began or not 0.0 < done < total:
         return ""
-    since, before = max(point for point in seen[:-1] if point[0] <= elapsed / 2)
-    pace = sqrt(done / elapsed * (done - before) / (elapsed - since))
+    since, before = max(point for point in seen[:-1] if point[0] <= (began + elapsed) / 2)
+    pace = sqrt(done / (elapsed - began) * (done - before) / (elapsed - since))
     rest = (total - done) / pace
     minutes, seconds = divmod(max(1, round(rest)), 60)
     return f"about {minutes}:{seconds:02d} left"
@@ -115,8 +134,11 @@ class Meter:
         """Move the bar."""
         self._progress.advance(self._task, part)
         (task,) = (task for task in self._progress.tasks if task.id == self._task)
-        if task.completed > self._seen[-1][1]:
-            self._seen.append((task.elapsed or 0.0, task.completed))
+        now = (task.elapsed or 0.0, task.completed)
+        if not task.completed:  # nothing that counts has taken time yet
+            self._seen = [now]
+        elif task.completed > self._seen[-1][1]:
+            self._seen.append(now)
 
     def left(self, task: Task) -> str:
         """Return the time that is left of the steps; that of files is not told."""

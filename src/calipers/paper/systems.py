@@ -149,7 +149,7 @@ STUDIED = {
 
 
 def choose(names: Sequence[str] | None = None) -> list[System]:
-    """Return the systems asked for, in the tables' order; by default all that are here.
+    """Return the requested systems, in the tables' order; by default all that are here.
 
     The parameter study is none of them.
 

@@ -6,6 +6,8 @@ import io
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from calipers.io.errors import needs_package
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -41,9 +43,8 @@ def figure_class() -> type[Figure]:
     try:
         from matplotlib.figure import Figure
     except ImportError as missing:
-        raise ImportError(
-            "Pictures need matplotlib: pip install 'calipers[plot]'.", name="matplotlib"
-        ) from missing
+        sentence = needs_package("A picture", "matplotlib")
+        raise ImportError(sentence, name="matplotlib") from missing
     return Figure
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
+from calipers.io.errors import shortened
 from calipers.metric import feature_shares
 from calipers.plot.figure import CLASS_COLORS, panel
 
@@ -180,4 +181,4 @@ def _names(metric: Any, places: IndexArray) -> list[str]:
     """Return names of features, without signs that matplotlib takes for mathematics."""
     names = getattr(metric, "feature_names_in_", None)
     found = [f"feature {i + 1}" if names is None else str(names[i]) for i in places]
-    return [name.replace("$", r"\$") for name in found]
+    return [shortened(name).replace("$", r"\$") for name in found]

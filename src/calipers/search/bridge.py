@@ -169,13 +169,13 @@ class Bridge(BaseEstimator):  # type: ignore[misc]
         X: npt.NDArray[Any],
         Y: npt.NDArray[Any],
         order: IndexArray,
-        asked: IndexArray,
+        validated: IndexArray,
         known: Moments,
     ) -> tuple[Candidate, list[CandidateScore]]:
-        """Return the candidate of highest recall on the texts ``asked``, and all recalls."""
-        learned = known.without(Moments.of(X[asked], Y[asked]))
-        searched = np.union1d(asked, order[:_MOST_SEARCHED])
-        held_out = HeldOut.of(X[asked], Y[searched], np.searchsorted(searched, asked), 10)
+        """Return the candidate of highest recall on the ``validated`` texts, and all recalls."""
+        learned = known.without(Moments.of(X[validated], Y[validated]))
+        searched = np.union1d(validated, order[:_MOST_SEARCHED])
+        held_out = HeldOut.of(X[validated], Y[searched], np.searchsorted(searched, validated), 10)
         scores: dict[Candidate, float] = {}
 
         def best_of(candidates: list[Candidate]) -> Candidate:

@@ -23,7 +23,7 @@ _MAPPED_SIDES = ("query", "document")
 
 
 def to_onnx(map_: Any, *, side: str = "query") -> bytes:
-    """Return the map as an ONNX model; needs ``pip install 'calipers[onnx]'``.
+    """Return the map as an ONNX model; needs the package onnx.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def to_onnx(map_: Any, *, side: str = "query") -> bytes:
 
 
 def to_faiss(map_: Any, *, side: str = "query") -> Any:
-    """Return the map as a ``faiss.LinearTransform``; needs ``pip install 'calipers[faiss]'``.
+    """Return the map as a ``faiss.LinearTransform``; needs the package faiss.
 
     ``faiss.IndexPreTransform(to_faiss(map_), index)`` searches an index that is filled already
     with queries as they come from the model. Images are not scaled to unit length, which does not

@@ -289,15 +289,15 @@ def retrieval_report(
     1.0
     """
     query_map = getattr(query_map, "map_", query_map)
-    with given_vectors(queries, "queries") as asked, given_vectors(documents, "documents") as all_:
-        check_width(asked, "queries", query_map.n_query_features)
+    with given_vectors(queries, "queries") as given, given_vectors(documents, "documents") as all_:
+        check_width(given, "queries", query_map.n_query_features)
         check_width(all_, "documents", query_map.n_document_features)
-        relevance = read_relevance(pairs, (len(asked), len(all_)), (query_ids, document_ids))
+        relevance = read_relevance(pairs, (len(given), len(all_)), (query_ids, document_ids))
         own = relevance.queries
         local = np.column_stack(
             [np.searchsorted(own, relevance.pairs[:, 0]), relevance.pairs[:, 1]]
         )
-        vectors = asked.take(own)
+        vectors = given.take(own)
         after = ranks(query_map.transform(vectors), local, all_, query_map.document_components)
         before = ranks(vectors, local, all_)
     each = np.arange(len(own))
@@ -305,4 +305,4 @@ def retrieval_report(
     scored = Scored(HoldOut("given", local, each, each), each, without, mapped)
     called = own.tolist() if query_ids is None else np.asarray(query_ids)[own].tolist()
     comparison = Comparison.of(scored, called, np.random.default_rng(0))
-    return RetrievalReport.of([comparison], "given", remarks_on_left_out(len(asked) - len(own)))
+    return RetrievalReport.of([comparison], "given", remarks_on_left_out(len(given) - len(own)))

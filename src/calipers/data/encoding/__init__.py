@@ -4,6 +4,7 @@ Map of this package, in reading order:
 
 - `texts`: booleans and dates as people write them;
 - `kinds`: what a column holds, and whether it is left out;
+- `codes`: its cells as numbers;
 - `table_encoder`: the transformer, made of scikit-learn's parts, and its JSON.
 """
 

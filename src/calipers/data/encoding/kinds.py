@@ -13,7 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.data.encoding.texts import BOOLEANS, date_formats
-from calipers.data.tables.numbers import as_number, bare_number, is_code, number_and_unit
+from calipers.data.tables.numbers import (
+    DASHES,
+    as_number,
+    bare_number,
+    is_code,
+    number_and_unit,
+    reading,
+)
 
 FEWEST_NUMBERED = 10
 """Rows from which on consecutive whole numbers are taken for row numbers."""
@@ -42,8 +49,10 @@ class Kind:
         Texts among numbers, which count as missing values.
     unit : str
         What each number has, such as ``kg``, ``%`` or a currency.
-    n_single : int
-        Texts in one row only, which are no category.
+    reading : str
+        How a text is read that may be no number.
+    may_be_id : bool
+        Whether each row has another whole number.
     """
 
     type: str = ""
@@ -52,7 +61,8 @@ class Kind:
     is_ambiguous: bool = False
     missing: tuple[str, ...] = ()
     unit: str = ""
-    n_single: int = 0
+    reading: str = ""
+    may_be_id: bool = False
 
     def remarks(self) -> Iterator[tuple[str, str]]:
         """Yield what was decided about a column that is used, and how it shows there."""
@@ -60,8 +70,10 @@ class Kind:
             yield "Texts among numbers count as missing", ", ".join(map(repr, self.missing[:3]))
         if self.unit:
             yield "Read as numbers with a unit", self.unit
-        if self.n_single:
-            yield "Texts in one row only are no category", f"{self.n_single:,}"
+        if self.reading:
+            yield "Texts read as numbers", self.reading
+        if self.may_be_id:
+            yield "Used with another whole number in each row; leave out what is an ID", ""
         if self.is_ambiguous:
             yield "Read as month/day/year; if the day comes first, write year-month-day", ""
 
@@ -70,8 +82,8 @@ def kind_of(name: str, column: npt.NDArray[Any], *, decimal: str, drop_ids: bool
     """Say what a column of `plain` holds, and why it is left out if it is.
 
     Where nine of ten rows and of ten different texts are numbers, all with the same unit or all
-    without one, the others are missing values. Other texts are categories unless more than half
-    of them are different.
+    without one, the others are missing values; a dash is one always. Other texts are categories
+    unless more than half of them are different.
 
     >>> from calipers.data.tables.columns import plain
     >>> kind_of("n", plain([float(i) for i in range(20)]), decimal=".", drop_ids=True).reason
@@ -94,27 +106,42 @@ def kind_of(name: str, column: npt.NDArray[Any], *, decimal: str, drop_ids: bool
     if all(issubclass(each, datetime) for each in types):
         return Kind("date")
     texts = [text_of(cell) for cell in rows]
-    if {BOOLEANS.get(text.lower()) for text in texts} == {0.0, 1.0}:
+    values = [text for text in texts if text not in DASHES]
+    if {BOOLEANS.get(text.lower()) for text in values} == {0.0, 1.0}:
         return Kind("boolean")
-    styles = date_formats(texts)
+    styles = date_formats(values)
     if styles:
         return Kind("date", styles[0], is_ambiguous=len(styles) > 1)
-    units = Counter(number_and_unit(text)[1] for text in texts)
-    for unit in ("", units.most_common(1)[0][0]):
-        numbers = {cell: number_of(cell, decimal, unit) for cell in rows}
-        others = tuple(text_of(cell) for cell, number in numbers.items() if number is None)
-        n_other_rows = sum(rows[cell] for cell, number in numbers.items() if number is None)
-        is_few = 10 * len(others) <= len(texts) and 10 * n_other_rows <= rows.total()
-        if is_few and not any(map(is_code, texts)):
-            codes = (np.nan if cell is None else numbers[cell] for cell in column.tolist())
-            kind = _number_kind(name, np.array([*codes], dtype=np.float64), drop_ids=drop_ids)
-            return replace(kind, missing=others, unit=unit)
+    kind = _kind_of_texts(name, column, rows, decimal=decimal, drop_ids=drop_ids)
+    if kind is not None:
+        return kind
     if len(texts) == 1 and rows.total() == len(column):
         return Kind(reason="the same text in each row")
     if len(texts) > max(2, rows.total() / 2):
         return Kind(reason=_why_text(texts, rows.total(), decimal))
-    n_single = sum(n == 1 for n in rows.values())
-    return Kind("category", n_single=n_single if n_single < len(texts) else 0)
+    return Kind("category")
+
+
+def _kind_of_texts(
+    name: str, column: npt.NDArray[Any], rows: Counter[Any], *, decimal: str, drop_ids: bool
+) -> Kind | None:
+    """Return the kind of a column of which ``rows`` counts the cells, if these are numbers."""
+    texts = {cell: text_of(cell) for cell in rows}
+    given = {cell: n for cell, n in rows.items() if texts[cell] not in DASHES}
+    units = Counter(number_and_unit(texts[cell])[1] for cell in given)
+    if any(map(is_code, texts.values())):
+        return None
+    for unit in ("", *(unit for unit, _ in units.most_common(1))):
+        numbers = {cell: number_of(cell, decimal, unit) for cell in rows}
+        odd = [n for cell, n in given.items() if numbers[cell] is None]
+        if 10 * len(odd) <= len(given) and 10 * sum(odd) <= sum(given.values()):
+            codes = (np.nan if cell is None else numbers[cell] for cell in column.tolist())
+            kind = _number_kind(name, np.array([*codes], dtype=np.float64), drop_ids=drop_ids)
+            missing = tuple(texts[cell] for cell, number in numbers.items() if number is None)
+            readings = (reading(texts[c], n) for c, n in numbers.items() if n is not None)
+            told = next(filter(None, readings), "")
+            return replace(kind, missing=missing, unit=unit, reading=told)
+    return None
 
 
 def number_of(cell: Any, decimal: str, unit: str = "") -> float | None:
@@ -142,6 +169,8 @@ def _why_text(texts: list[str], n_rows: int, decimal: str) -> str:
     """
     if texts[0].startswith("[") and "..." in texts[0]:
         return "vectors that were shortened to '...': save them as NPY, Parquet or JSON lines"
+    if texts[0].startswith("[") and texts[0].endswith("]"):
+        return f"lists such as {texts[0][:40]!r}: give vectors as an array, without other columns"
     if any(map(is_code, texts)):
         return f"codes such as {next(filter(is_code, texts))[:40]!r}"
     split = [number_and_unit(text) for text in texts]
@@ -173,4 +202,4 @@ def _number_kind(name: str, numbers: npt.NDArray[Any], *, drop_ids: bool) -> Kin
     if _ID_NAME.search(name):
         return Kind(reason="an ID by its name, with a different number in each row")
     is_consecutive = distinct[-1] - distinct[0] == len(distinct) - 1
-    return Kind(reason="row numbers") if is_consecutive else Kind("number")
+    return Kind(reason="row numbers") if is_consecutive else Kind("number", may_be_id=True)

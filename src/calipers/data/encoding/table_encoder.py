@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from itertools import groupby
 from typing import Any, Self
 
@@ -16,14 +15,14 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from calipers.arrays import FloatArray, refuse_masked
-from calipers.data.encoding.kinds import Kind, kind_of, number_of, text_of
-from calipers.data.encoding.texts import BOOLEANS, CLOCKS, days, days_in_any_form, days_of
+from calipers.arrays import FloatArray, refuse_lazy, refuse_masked
+from calipers.data.encoding.codes import ISO, as_texts, codes_of
+from calipers.data.encoding.kinds import Kind, kind_of
+from calipers.data.encoding.texts import days
 from calipers.data.tables.columns import Columns, plain
-from calipers.data.tables.numbers import PER_CENT, decimal_sign, number_and_unit
+from calipers.data.tables.names import listed
+from calipers.data.tables.numbers import decimal_sign
 
-_UNKNOWN = -1.0  # code of a category that is missing or was not seen
-_ISO = "%Y-%m-%d"
 _BY_MEAN = "Filled missing values with the mean of the column"
 _FILLED = {
     "number": _BY_MEAN,
@@ -88,7 +87,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> encoder.get_feature_names_out()
     array(['size=S', 'price'], dtype=object)
     >>> encoder.notes_[-1]
-    'Texts in one row only are no category: size (1).'
+    'Read as categories: size (1 of 2 texts).'
     """
 
     def __init__(
@@ -124,8 +123,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 f"least 1, got {self.max_categories!r}."
             )
         table = self._columns_of(X, reset=True)
-        texts = (cell for column in table.values() for cell in _texts(column))
-        self.decimal_ = decimal_sign(texts) if self.decimal == "auto" else self.decimal
+        self.decimal_ = _sign_of(table) if self.decimal == "auto" else self.decimal
         named = hasattr(self, "feature_names_in_")
         kinds = {
             name: kind_of(name, column, decimal=self.decimal_, drop_ids=self.drop_ids and named)
@@ -140,20 +138,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fill(self, kinds: Mapping[str, Kind], table: Mapping[str, npt.NDArray[Any]]) -> Self:
         """Learn fill values and categories of columns of known kinds."""
-        self.columns_, missing = [], {}
+        self.columns_, filled, others = [], [], []
         for name, kind in kinds.items():
-            entry, missing[name] = self._entry(name, kind, table[name])
+            entry, n_missing = self._entry(name, kind, table[name])
             self.columns_.append(entry)
-        told: dict[str, list[str]] = {}
-        for name, why in self.left_out_.items():
-            told.setdefault("Left out", []).append(f"{name} ({why})")
-        for name, n in missing.items():
-            if n:
-                told.setdefault(_FILLED[kinds[name].type], []).append(f"{name} ({n:,})")
-        for name, kind in kinds.items():
-            for sentence, how in kind.remarks():
-                told.setdefault(sentence, []).append(f"{name} ({how})" if how else name)
-        self.notes_ = [f"{sentence}: {', '.join(names)}." for sentence, names in told.items()]
+            if n_missing:
+                filled.append((_FILLED[kind.type], name, f"{n_missing:,}"))
+            if kind.type == "category":
+                others.append(("Read as categories", name, _counted(entry, table[name])))
+            others += [(sentence, name, how) for sentence, how in kind.remarks()]
+        left_out = [("Left out", name, why) for name, why in self.left_out_.items()]
+        self.notes_ = _notes([*left_out, *filled, *others])
         self.transformer_ = _rebuilt(self.columns_)
         return self
 
@@ -161,9 +156,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Return an encoder with the same kinds of columns; means and categories are those of X."""
         check_is_fitted(self)
         other = TableEncoder(**self.get_params())
-        other.__dict__.update(
-            {name: value for name, value in vars(self).items() if name.endswith("_")}
-        )
+        other.__dict__.update(vars(self))
         kinds = {
             entry["name"]: Kind(
                 entry["type"],
@@ -197,8 +190,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table = self._columns_of(X, reset=False)
         decimal = self.decimal_
         if decimal == "auto":  # of a file, which is not bound to one country
-            decimal = decimal_sign(cell for column in table.values() for cell in _texts(column))
-        codes = [_codes(entry, table[entry["name"]], decimal) for entry in self.columns_]
+            decimal = _sign_of(table)
+        codes = [codes_of(entry, table[entry["name"]], decimal) for entry in self.columns_]
         return np.asarray(self.transformer_.transform(np.column_stack(codes)), dtype=np.float64)
 
     def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:
@@ -222,7 +215,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         encoder.columns_ = [dict(entry) for entry in columns]
         encoder.left_out_, encoder.notes_, encoder.decimal_ = {}, [], "auto"
         encoder.n_features_in_ = len(encoder.columns_)
-        encoder.feature_names_in_ = np.array([e["name"] for e in encoder.columns_], dtype=object)
+        encoder._names = [entry["name"] for entry in encoder.columns_]
+        encoder.feature_names_in_ = np.array(encoder._names, dtype=object)
         encoder.transformer_ = _rebuilt(encoder.columns_)
         return encoder
 
@@ -233,17 +227,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 "TableEncoder needs a table or a dense array, got sparse data: pass X.toarray()."
             )
         refuse_masked(X, "X")
+        refuse_lazy(X, "X")
         if isinstance(X, Columns):
             if reset:
+                self._names, self.n_features_in_ = X.columns, len(X.columns)
                 self.feature_names_in_ = np.array(X.columns, dtype=object)
-                self.n_features_in_ = len(X.columns)
             return {name: plain(X[name]) for name in X.columns}
         if not hasattr(X, "columns"):
             X = check_array(X, dtype=None, ensure_all_finite=False)
         validate_data(self, X, reset=reset, skip_check_array=True)
         if hasattr(X, "columns"):
-            return {str(name): plain(X[name]) for name in X.columns}
-        return {f"x{i}": plain(X[:, i]) for i in range(X.shape[1])}
+            columns = {str(name): plain(X[name]) for name in X.columns}
+        else:
+            columns = {f"x{i}": plain(X[:, i]) for i in range(X.shape[1])}
+        if reset:
+            self._names = [*columns]
+        return dict(zip(self._names, columns.values(), strict=True))
 
     def _entry(self, name: str, kind: Kind, column: npt.NDArray[Any]) -> tuple[dict[str, Any], int]:
         """Return the JSON of a column, and how many of its values are missing."""
@@ -260,12 +259,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if kind.unit:
             entry["unit"] = kind.unit
         if kind.type == "category":
-            texts, counts = np.unique(_texts(column), return_counts=True)
+            cells = as_texts(column)
+            texts, counts = np.unique([*filter(None, cells)], return_counts=True)
             n_repeated = int((counts > 1).sum()) or len(counts)
             frequent = np.argsort(-counts, kind="stable")[: min(n_repeated, self.max_categories)]
             entry["categories"] = texts[np.sort(frequent)].tolist()
-            return entry, _as_texts(column).count("")
-        codes = _codes(entry, column, self.decimal_)
+            return entry, cells.count("")
+        codes = codes_of(entry, column, self.decimal_)
         strategy = "most_frequent" if kind.type == "boolean" else "mean"
         fill = float(SimpleImputer(strategy=strategy).fit(codes[:, None]).statistics_[0])
         entry["fill"] = bool(fill) if kind.type == "boolean" else fill
@@ -285,92 +285,36 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _codes(entry: Mapping[str, Any], column: npt.NDArray[Any], decimal: str) -> FloatArray:
-    """Return a column as numbers: NaN is missing, a category is its position."""
-    if entry["type"] == "category":
-        known = {str(text): float(i) for i, text in enumerate(entry["categories"])}
-        known[""] = known.get(str(entry["fill"]), _UNKNOWN)
-        cells = _as_texts(column)
-        return np.array([known.get(cell, _UNKNOWN) for cell in cells], dtype=np.float64)
-    if column.dtype == np.float64:
-        numbers = column
-        if entry.get("unit") == PER_CENT and not np.isnan(numbers).all():
-            row = int((~np.isnan(numbers)).argmax())
-            raise _wrong_cell(entry, text_of(float(numbers[row])), row)
-    else:
-        missing = {*entry.get("missing", ())}
-        distinct = {
-            cell: np.nan if text_of(cell) in missing else _code(cell, entry, decimal)
-            for cell in {*column.tolist()} - {None}
-        }
-        numbers = np.array([distinct.get(cell, np.nan) for cell in column], dtype=np.float64)
-        wrong = [i for i, cell in enumerate(column) if cell is not None and distinct[cell] is None]
-        if wrong:
-            raise _wrong_cell(entry, str(column[wrong[0]]), wrong[0])
-    if np.isinf(numbers).any():
-        row = int(np.isinf(numbers).argmax()) + 1
-        raise ValueError(
-            f"Input X contains infinity: the column {entry['name']!r} has {numbers[row - 1]} "
-            f"in row {row}, where a finite number is needed."
-        )
-    return numbers
+def _sign_of(table: Mapping[str, npt.NDArray[Any]]) -> str:
+    """Return the decimal sign of the texts of a table."""
+    objects = (column for column in table.values() if column.dtype == object)
+    return decimal_sign(cell for column in objects for cell in as_texts(column))
 
 
-def _wrong_cell(entry: Mapping[str, Any], cell: str, row: int) -> ValueError:
-    """Return the error for a cell that is not of the column's type."""
-    needed = entry["type"]
-    if "unit" in entry:
-        needed += f" in {entry['unit']!r}"
-    elif needed == "number" and number_and_unit(cell)[1]:
-        needed += " without a unit"
-    if needed == "date":
-        style = entry.get("format") or _ISO
-        needed = "time of day" if style in CLOCKS else "date"
-        needed += f" such as {datetime(2024, 12, 31).strftime(style)}"
-    return ValueError(
-        f"The column {entry['name']!r} has {cell[:40]!r} in row {row + 1}, where a {needed} is "
-        "needed: correct it, or leave the cell empty."
-    )
+def _counted(entry: Mapping[str, Any], column: npt.NDArray[Any]) -> str:
+    """Return how many categories a column has; rare texts are none."""
+    n, n_texts = len(entry["categories"]), len({*as_texts(column)} - {""})
+    return f"{n} of {n_texts:,} texts" if n < n_texts else f"{n}"
 
 
-def _code(cell: Any, entry: Mapping[str, Any], decimal: str) -> float | None:
-    """Return the number that a cell stands for, or None if it is not of the column's type."""
-    if isinstance(cell, bool):
-        return float(cell)
-    if entry["type"] == "date":
-        style = entry.get("format") or _ISO
-        if isinstance(cell, datetime):
-            return None if style in CLOCKS else days_of(cell)
-        return days_in_any_form(str(cell), style)
-    if entry["type"] == "boolean":
-        return BOOLEANS.get(str(cell).lower())
-    return number_of(cell, decimal, entry.get("unit", ""))
-
-
-def _texts(column: npt.NDArray[Any]) -> list[str]:
-    """Return the cells of a column of objects that are not missing, as texts."""
-    if column.dtype == np.float64:
-        return []
-    return [text_of(cell) for cell in column.tolist() if cell is not None]
-
-
-def _as_texts(column: npt.NDArray[Any]) -> list[str]:
-    """Return every cell as a category's text: whole numbers without a point."""
-    if column.dtype == np.float64:
-        return ["" if value != value else f"{value:.15g}" for value in column.tolist()]
-    return ["" if cell is None else text_of(cell) for cell in column.tolist()]
+def _notes(told: list[tuple[str, str, str]]) -> list[str]:
+    """Return one note for each sentence: names of columns, and how it shows there."""
+    columns: dict[str, list[str]] = {}
+    for sentence, name, how in told:
+        columns.setdefault(sentence, []).append(f"{name} ({how})" if how else name)
+    return [f"{sentence}: {listed(names)}." for sentence, names in columns.items()]
 
 
 def _fill(entry: Mapping[str, Any]) -> float:
     """Return the number that stands for a missing value; a file may have none, or a date."""
     fill = entry["fill"]
     if isinstance(fill, str):
-        fill = days(fill, entry.get("format") or _ISO)
+        fill = days(fill, entry.get("format") or ISO)
     return 0.0 if fill is None else float(fill)
 
 
 def _rebuilt(columns: Sequence[Mapping[str, Any]]) -> ColumnTransformer:
-    """Return scikit-learn's parts for the numbers that `TableEncoder._codes` makes.
+    """Return scikit-learn's parts for the numbers that `codes_of` makes.
 
     The mean of one row is that row, so that an imputer fitted to the fill values has them.
     """

@@ -32,12 +32,19 @@ _MONTHS = ("%Y-%m", "%m/%Y", "%b %Y", "%B %Y")
 CLOCKS = ("%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p")
 """Formats of times of day, which are no dates."""
 
-_ISO_TIMES = ("T%H:%M:%S", "T%H:%M:%S.%f", "T%H:%M:%S%z", "T%H:%M:%S.%f%z")
+_ISO_TIMES = [
+    f"{between}{clock}{zone}"
+    for zone in ("", "%z")
+    for between in "T "
+    for clock in ("%H:%M", "%H:%M:%S", "%H:%M:%S.%f")
+]
 
-_DATES = (
-    *(day + time for day in _DAYS for time in _HOURS),
-    *(_DAYS[0] + time for time in _ISO_TIMES),
-    *_MONTHS,
+_DATES = dict.fromkeys(  # each once
+    [
+        *(day + time for day in _DAYS for time in _HOURS),
+        *(_DAYS[0] + time for time in _ISO_TIMES),
+        *_MONTHS,
+    ]
 )
 DATE_FORMATS = (*_DATES, *CLOCKS)
 """Formats of dates, months and times, in the order in which they are tried."""

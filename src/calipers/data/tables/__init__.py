@@ -9,14 +9,14 @@ Map of this package, in reading order:
 - `table`: columns as they were read, and how rows and labels are chosen among them;
 - `packed`: the plain content of a packed file;
 - `header`: where a table begins, and whether its first row names the columns;
-- `text`: CSV and TSV, with the standard library alone;
 - `sheets`: .xlsx, by openpyxl, and lines of JSON;
+- `making`, `text`: CSV and TSV, with the standard library alone;
 - `arrays`: NPY and NPZ;
 - `decoding`, `columnar`: Parquet, by pyarrow;
 - `streamed`: large Parquet files, batch by batch;
 - `sparse`: LIBSVM (svmlight) texts;
 - `read`: which of them a file is;
-- `written`: mapped rows as CSV, TSV, NPY, NPZ or Parquet.
+- `written`: mapped rows as CSV, TSV, .xlsx, NPY, NPZ or Parquet.
 """
 
 from calipers.data.tables.options import ReadOptions

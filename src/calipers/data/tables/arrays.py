@@ -85,6 +85,8 @@ def _broken(path: Path, wrong: BaseException) -> FileError:
     advice = "give arrays of numbers as np.save or np.savez write them"
     if "Object arrays" in told or "Python objects" in told:
         told, advice = "it holds Python objects", "save texts by array.astype(str)"
+    elif isinstance(wrong, OSError):
+        advice = "check its name"
     elif "pickle" in told:  # numpy goes on to say how to run what may be in there
         told = "it holds something else than numbers"
     return FileError(f"Cannot read {str(path)!r} ({told}): {advice}.")

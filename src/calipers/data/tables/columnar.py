@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,10 @@ from calipers import memmap
 from calipers.data.tables import decoding
 from calipers.data.tables.options import ReadOptions, Role
 from calipers.data.tables.packed import check_growth, largest_size
+from calipers.data.tables.sheets import why_no_vectors
 from calipers.data.tables.table import Column, Table
 from calipers.io import FileError
-from calipers.io.errors import reason
+from calipers.io.errors import needs_package, reason
 
 LEAST_SECONDS = 10
 """Time to read any file, beside that for the bytes it may grow to."""
@@ -39,9 +41,7 @@ def parquet() -> Any:
     try:
         from pyarrow import parquet
     except ImportError as missing:
-        raise FileError(
-            "Parquet needs the package pyarrow: pip install 'calipers[tables]', or use CSV."
-        ) from missing
+        raise FileError(needs_package("Parquet", "pyarrow")) from missing
     return parquet
 
 
@@ -187,7 +187,9 @@ def as_column(name: str, values: Any, role: Role = "feature") -> Column:
     values = codes.dictionary.to_pylist()
     places = codes.indices.to_numpy(zero_copy_only=False)
     known = np.empty(len(values) + 1, dtype=object)  # the last one is for what is missing
-    known[:-1] = values if role != "feature" else [str(value) for value in values]
+    if role == "feature":
+        values = [v if isinstance(v, date | timedelta) else str(v) for v in values]
+    known[:-1] = values
     cells = known[np.where(np.isnan(places), -1, places).astype(np.intp)]
     return Column(name, cells, f"type {_plain(kind)}")
 
@@ -198,9 +200,9 @@ def _vectors(name: str, values: Any) -> Column:
 
     lists = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     flat = lists.flatten()
-    lengths = {*lists.value_lengths().to_pylist()}
-    if len(lengths) != 1 or not lengths - {None, 0} or not is_number(flat.type):
-        return Column(name, np.empty(0), "lists of different lengths")
+    lengths = lists.value_lengths().to_pylist()
+    if len({*lengths}) != 1 or not {*lengths} - {None, 0} or not is_number(flat.type):
+        return Column(name, np.empty(0), why_no_vectors(lengths))
     numbers = np.asarray(flat.to_numpy(zero_copy_only=False))
     dtype = np.float32 if pa.types.is_float32(flat.type) else np.float64
     return Column(name, numbers.astype(dtype, copy=False).reshape(len(lists), -1))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from calipers.data.tables.numbers import MISSING, as_number
+from calipers.data.tables.numbers import DASHES, MISSING, as_number
 from calipers.data.tables.options import ReadOptions
 
 ROWS_COMPARED = 100
@@ -19,15 +20,20 @@ class Beginning(NamedTuple):
     ----------
     n_titles : int
         Rows above the table.
-    named : bool
-        Whether the first row of the table names the columns.
+    n_head : int
+        Rows above its data: 1 of names, 2 of names and units, 0 without names.
     remark : str
         What was decided and may be wrong; empty for nothing.
     """
 
     n_titles: int
-    named: bool
+    n_head: int
     remark: str
+
+    @property
+    def named(self) -> bool:
+        """Whether a row names the columns."""
+        return self.n_head > 0
 
 
 def beginning(source: object, rows: Sequence[Sequence[str]], options: ReadOptions) -> Beginning:
@@ -48,13 +54,48 @@ def beginning(source: object, rows: Sequence[Sequence[str]], options: ReadOption
         named = options.header
     else:
         named = known is not None or names_columns(head, below)
-        if any(as_number(cell) is not None for cell in head):
+        if any(map(_is_number, head)):
             as_what, other = ("names of the columns", "no") if named else ("data", "yes")
             remarks.append(
                 f"The first row of {source} is read as {as_what}; if that is wrong, say --header "
                 f"{other}."
             )
-    return Beginning(n_titles, named, " ".join(remarks))
+    unit = _first_above_numbers(below, elsewhere=False) if named else ""
+    if unit:
+        remarks.append(f"The row below the names in {source} is read as units, as in {unit!r}.")
+    return Beginning(n_titles, named + bool(unit), " ".join(remarks))
+
+
+def _is_number(cell: str) -> bool:
+    """Whether a cell is a number, with a decimal point or a decimal comma."""
+    return as_number(cell) is not None or as_number(cell, ",") is not None
+
+
+def _is_missing(cell: str) -> bool:
+    return cell.strip().lower() in MISSING | DASHES
+
+
+def _first_above_numbers(rows: Sequence[Sequence[str]], *, elsewhere: bool) -> str:
+    """Return the first text of the first row that stands above numbers only, or nothing.
+
+    Nothing, too, if the row has a number, or has texts ``elsewhere`` that may not be there.
+
+    >>> rows = [["", "kg", "cm"], ["a", "70.5", "180"], ["b", "", "175"]]
+    >>> _first_above_numbers(rows, elsewhere=False)
+    'kg'
+    >>> rows = [["a", "n/k", "n/k"], ["b", "70.5", "180"]]
+    >>> _first_above_numbers(rows, elsewhere=False)
+    ''
+    """
+    above = []
+    for cell, *below in zip(*(row for row in rows if len(row) == len(rows[0])), strict=True):
+        given = [other for other in below if not _is_missing(other)]
+        is_above = bool(given) and all(map(_is_number, given))
+        if _is_number(cell) or not (is_above or elsewhere or _is_missing(cell)):
+            return ""
+        if is_above and not _is_missing(cell):
+            above.append(cell.strip())
+    return above[0] if above else ""
 
 
 def _has_known_names(rows: Sequence[Sequence[str]], at: int, options: ReadOptions) -> bool:
@@ -68,16 +109,23 @@ def _has_known_names(rows: Sequence[Sequence[str]], at: int, options: ReadOption
 def _n_titles(rows: Sequence[Sequence[str]]) -> int:
     """Return how many of the first rows are titles.
 
-    A title is a row above the table of which only the first cell is filled, with a text.
+    A title is a row above the table of which only the first cell is filled, with a text; or it
+    names groups of columns: a row of more texts follows, which stand above numbers.
 
     >>> _n_titles([["Sales 2023"], ["As of May", "", ""], ["id", "size", "kind"], ["1", "2", "a"]])
     2
+    >>> _n_titles([["", "Body", ""], ["name", "weight", "height"], ["Ann", "60.5", "170"]])
+    1
     """
     filled = [sum(bool(cell.strip()) for cell in row) for row in rows]
 
     def is_title(n: int) -> bool:
-        is_short = filled[n] < min(2, max(filled))
-        return is_short and bool(rows[n][0].strip()) and as_number(rows[n][0]) is None
+        if any(map(_is_number, rows[n])):
+            return False
+        if filled[n] < min(2, max(filled)) and rows[n][0].strip():
+            return True
+        is_less = n + 1 < len(rows) and filled[n] < filled[n + 1]
+        return is_less and bool(_first_above_numbers(rows[n + 1 :], elsewhere=True))
 
     return next(n for n in range(len(rows)) if not is_title(n))
 
@@ -97,16 +145,17 @@ def names_columns(head: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """
     columns = list(zip(*(row for row in below if len(row) == len(head)), strict=True))
     columns = columns or [()] * len(head)
-    numbers = [i for i, cell in enumerate(head) if as_number(cell) is not None]
+    numbers = [i for i, cell in enumerate(head) if _is_number(cell)]
     if not numbers:
         return True
-    texts = [i for i, cell in enumerate(head) if cell.strip().lower() not in MISSING]
+    texts = [i for i, cell in enumerate(head) if not _is_missing(cell)]
     for i in set(texts) - set(numbers):
-        if columns[i] and all(as_number(cell) is not None for cell in columns[i]):
+        if columns[i] and all(map(_is_number, columns[i])):
             return True
     cells = [head[i].strip() for i in numbers]
     counted = range(len(cells))
     if len(cells) >= 3 and cells in ([str(i) for i in counted], [str(i + 1) for i in counted]):
         return True
     is_whole = all(map(str.isdecimal, cells)) and len(set(cells)) == len(cells)
-    return is_whole and all(columns[i] and all("." in cell for cell in columns[i]) for i in numbers)
+    has_fraction = re.compile("[.,]").search
+    return is_whole and all(columns[i] and all(map(has_fraction, columns[i])) for i in numbers)

@@ -8,6 +8,16 @@ from collections.abc import Sequence
 
 from calipers.io import FileError
 
+MOST_TOLD = 20
+"""Columns that a remark names."""
+
+
+def listed(columns: Sequence[str]) -> str:
+    """Return names of columns for a remark, not all of very many."""
+    n_more = len(columns) - MOST_TOLD
+    more = f", and {n_more:,} more" if n_more > 0 else ""
+    return ", ".join(columns[:MOST_TOLD]) + more
+
 
 def names_of(source: object, head: Sequence[str], *, named: bool) -> list[str]:
     """Return the names of columns: those of the first row, or "column 1", "column 2" ...

@@ -15,6 +15,9 @@ MISSING = frozenset(
 )
 """What stands for a missing value, in any case."""
 
+DASHES = frozenset({"-", "--", "\u2013", "\u2014", ".", ":"})
+"""What stands for no value among numbers, dates and booleans; among texts it may be a category."""
+
 LONGEST_LABEL = 200
 """Characters of a label; a longer text is no name of a class."""
 
@@ -41,6 +44,7 @@ _MEASURED = re.compile(  # a unit has no digits but a power, as in m2
     r"([+-]?[0-9](?:[0-9.,' ]*[0-9])?(?:[eE][+-]?[0-9]+)?) *(?![eE][+-]?[0-9])"
     r"((?:[^\W\d_]|[°‰\"\u2032\u2033])\D*[23]?)"
 )
+_AMBIGUOUS = re.compile(r"[0-9]{1,3}(?: [0-9]{3})+|[0-9]+-|\([0-9]+\)")
 _CODE = re.compile(r"\s*0[0-9]+\s*")
 _WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:\.0*)?")
 
@@ -100,6 +104,16 @@ def bare_number(cell: str, decimal: str = ".") -> float | None:
     return None if number_and_unit(cell)[1] else as_number(cell, decimal)
 
 
+def reading(cell: str, number: float) -> str:
+    """Say how a cell is read that may be no number: whole, with blanks, a minus behind or in ().
+
+    >>> reading("694 251 703", 694251703.0), reading("2-", -2.0), reading("2,5-", -2.5)
+    ("'694 251 703' as 694251703", "'2-' as -2", '')
+    """
+    is_clear = _AMBIGUOUS.fullmatch(cell.strip()) is None
+    return "" if is_clear else f"{cell.strip()!r} as {number:.15g}"
+
+
 def number_and_unit(cell: str) -> tuple[str, str]:
     """Return the number and the unit of a text, or the whole text and nothing.
 
@@ -133,18 +147,28 @@ def decimal_sign(cells: Iterable[str], *, likely: str = ".") -> str:
     It is a comma where some cell is a number only with one, or could be one with a comma and a
     comma is ``likely``.
 
-    >>> decimal_sign(["6,891", "12"]), decimal_sign(["6,891", "0,5"])
-    ('.', ',')
+    >>> decimal_sign(["6,891", "12"]), decimal_sign(["6,891", "0,5"]), decimal_sign(["1.234.567"])
+    ('.', ',', ',')
     >>> decimal_sign(["6,891", "12"], likely=",")
     ','
     """
     for cell in cells:
-        if "," not in cell:
+        if "," not in cell and cell.count(".") < 2:
             continue
         number, _ = number_and_unit(cell)
         if as_number(number, ",") is not None and (likely == "," or as_number(number) is None):
             return ","
     return "."
+
+
+def are_grouped(cells: Iterable[str], decimal: str) -> bool:
+    """Whether all cells are numbers of which some are in groups, if ``decimal`` is that sign.
+
+    >>> are_grouped(["1.234", "980"], ","), are_grouped(["1.234", "9.5"], ",")
+    (True, False)
+    """
+    signs = [cell.strip() for cell in cells if _SEPARATOR_OF[decimal] in cell]
+    return bool(signs) and all(_GROUPED[decimal].fullmatch(sign) for sign in signs)
 
 
 def is_plain(text: str) -> bool:

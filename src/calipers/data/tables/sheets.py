@@ -21,7 +21,7 @@ from calipers.data.tables.options import MISSING_IN, ReadOptions, Role
 from calipers.data.tables.packed import MOST_TEXT, BoundedLines, check_growth, opened
 from calipers.data.tables.table import Column, Table
 from calipers.io import FileError
-from calipers.io.errors import reason
+from calipers.io.errors import needs_package, reason
 
 MOST_SHEET_ROWS, MOST_SHEET_COLUMNS = 1 << 20, 1 << 14
 """Rows and columns that a sheet of Excel can have."""
@@ -51,9 +51,7 @@ def openpyxl() -> Any:
     try:
         import openpyxl
     except ImportError as missing:
-        raise FileError(
-            "An .xlsx file needs the package openpyxl: pip install 'calipers[tables]', or use CSV."
-        ) from missing
+        raise FileError(needs_package("An .xlsx file", "openpyxl")) from missing
     return openpyxl
 
 
@@ -89,7 +87,7 @@ def read_xlsx(path: Path, options: ReadOptions) -> Table:
     remarks = [begins.remark]
     if len(sheets) > 1:
         remarks.append(f"The sheet {title!r} of {path} is read, of {len(sheets)} sheets.")
-    cells = [list(column) for column in zip(*rows[begins.named :], strict=True)]
+    cells = [list(column) for column in zip(*rows[begins.n_head :], strict=True)]
     return _table(path, names, cells, options, begins.named, " ".join(filter(None, remarks)))
 
 
@@ -248,8 +246,10 @@ def _table(
 def _column(name: str, cells: list[Any], role: Role) -> Column:
     if any(isinstance(cell, dict | list) for cell in cells):
         vectors = as_vectors(cells)
-        empty: npt.NDArray[Any] = np.empty(0)
-        return Column(name, empty, "lists or objects") if vectors is None else Column(name, vectors)
+        if vectors is None:
+            lengths = [len(cell) if isinstance(cell, list) else None for cell in cells]
+            return Column(name, np.empty(0), why_no_vectors(lengths))
+        return Column(name, vectors)
     values = np.empty(len(cells), dtype=object)
     if role != "feature":
         exact = [cell.strip() if isinstance(cell, str) else cell for cell in cells]
@@ -260,6 +260,20 @@ def _column(name: str, cells: list[Any], role: Role) -> Column:
     ]
     column = plain(values)
     return Column(name, column, "" if column.dtype == np.float64 else "text")
+
+
+def why_no_vectors(lengths: Sequence[int | None]) -> str:
+    """Say why lists of these lengths are no vectors; None is for a row without a list.
+
+    >>> why_no_vectors([2, 2, 3]), why_no_vectors([2, None])
+    ('lists, of 2 in row 1 and of 3 in row 3', 'lists, none in row 2')
+    """
+    for row, length in enumerate(lengths, 1):
+        if length is None and any(lengths):
+            return f"lists, none in row {row}"
+        if length != lengths[0]:
+            return f"lists, of {lengths[0]} in row 1 and of {length} in row {row}"
+    return "lists or objects"
 
 
 def as_vectors(cells: Sequence[Any]) -> npt.NDArray[np.float64] | None:
