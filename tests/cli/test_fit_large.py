@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,17 @@ def all_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are read by blocks of 16 rows, and never as a whole."""
     monkeypatch.setattr(memmap, "LARGEST_READ", 0)
     monkeypatch.setattr(memmap, "BLOCK_ELEMENTS", 64)
+
+
+@pytest.mark.usefixtures("folder", "all_is_large")
+@pytest.mark.parametrize("file", ["iris.parquet", "both.npy"])
+def test_large_tables_come_from_standard_input(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ["--label", "5", "--format", file.rpartition(".")[2], "--learner", "scaled", "--quiet"]
+    assert main(["fit", file, *words, "-o", "named"]) == 0
+    with Path(file).open("rb") as stream:
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=stream))
+        assert main(["fit", "-", *words, "-o", "given"]) == 0
+    np.testing.assert_array_equal(load("given").components_, load("named").components_)
 
 
 @pytest.mark.usefixtures("all_is_large")

@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 from calipers.cli.output import remark
 
@@ -123,14 +124,15 @@ def _file_of(options: argparse.Namespace) -> Iterator[Path]:
     if options.data != STANDARD:
         yield Path(options.data)
         return
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / f"data.{options.format or 'txt'}"
-        with path.open("wb") as stream:
-            shutil.copyfileobj(sys.stdin.buffer, stream)
-        try:
-            yield path
-        except FileError as wrong:
-            raise FileError(str(wrong).replace(str(path), _NAME_OF_STANDARD)) from wrong
+    folder = mkdtemp()  # to the end of the command: large tables are read late
+    finalize(options, shutil.rmtree, folder, ignore_errors=True)
+    path = Path(folder) / f"data.{options.format or 'txt'}"
+    with path.open("wb") as stream:
+        shutil.copyfileobj(sys.stdin.buffer, stream)
+    try:
+        yield path
+    except FileError as wrong:
+        raise FileError(str(wrong).replace(str(path), _NAME_OF_STANDARD)) from wrong
 
 
 def load_learned(options: argparse.Namespace, load: Callable[[str], Any]) -> Any:
