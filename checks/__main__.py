@@ -21,6 +21,7 @@ COMMANDS = (
     "long",
     "load",
     "calls",
+    "metric-learn",
     "mutate",
     "versions",
     "wheel",
