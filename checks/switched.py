@@ -10,7 +10,10 @@ import inspect
 import json
 import os
 import warnings
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +27,7 @@ class Switch(NamedTuple):
 
     ours: str
     takes: str  # labels, samples, pairs or triplets
-    words: dict[str, str] = {}  # our parameters by those of metric-learn
+    words: Mapping[str, str] = MappingProxyType({})  # our parameters by those of metric-learn
 
 
 _LMNN = {"regularization": "push_weight", "convergence_tol": "tol"}
@@ -60,7 +63,7 @@ used: list[str] = []
 class _Switched:
     """Takes metric-learn's words for parameters."""
 
-    _words: dict[str, str]
+    _names: Mapping[str, str]
     _tuple_size = None  # tests of messages ask for it
     preprocessor: Any
     pair_distance: Any
@@ -71,7 +74,7 @@ class _Switched:
 
     def __init__(self, **given: Any) -> None:
         names = type(self)._get_param_names()  # type: ignore[attr-defined]
-        ours = {self._words.get(word, word): value for word, value in given.items()}
+        ours = {self._names.get(word, word): value for word, value in given.items()}
         for name in names:
             setattr(self, name, ours.get(name, getattr(type(self), name, None)))
         self.set_params(**{name: value for name, value in ours.items() if name in names})
@@ -99,7 +102,7 @@ class _OfSamples(_Switched):
         return super().transform(self._found(X, 1))  # type: ignore[misc]
 
     def pair_distance(self, pairs: Any) -> Any:
-        return super().pair_distance(self._found(pairs, 2))  # type: ignore[misc]
+        return super().pair_distance(self._found(pairs, 2))
 
     def _found(self, given: Any, n_axes: int) -> Any:
         if self.preprocessor is None or np.ndim(given) != n_axes:
@@ -155,19 +158,19 @@ def stand_in(name: str, switch: Switch) -> type:
     """A class that takes metric-learn's words, and learns as our learner does."""
     ours = getattr(calipers, switch.ours)
     kinds = {"pairs": (_OfPairs,), "triplets": (_OfTriplets,)}
-    more = {"_ours": ours, "_words": switch.words, "__module__": __name__}
+    more = {"_ours": ours, "_names": switch.words, "__module__": __name__}
     defaults = {**_defaults(ours), "preprocessor": None}
 
-    def __init__(self: Any, **given: Any) -> None:
+    def initialise(self: Any, **given: Any) -> None:
         _Switched.__init__(self, **given)
 
     keyword, first = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_ONLY
-    __init__.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    initialise.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [inspect.Parameter("self", first)]
         + [inspect.Parameter(word, keyword, default=value) for word, value in defaults.items()]
     )
     bases = kinds.get(switch.takes, (_OfSamples, ours))
-    made = type(name, bases, {**defaults, **more, "__init__": __init__})
+    made = type(name, bases, {**defaults, **more, "__init__": initialise})
     globals()[name] = made  # where pickle looks for it
     return made
 
@@ -178,20 +181,21 @@ def _defaults(ours: type) -> dict[str, Any]:
 
 def pytest_configure(config: Any) -> None:
     """Put our classes in front of metric-learn's."""
-    import metric_learn
-    from metric_learn import base_metric
-
+    metric_learn: Any = import_module("metric_learn")
+    base_metric: Any = import_module("metric_learn.base_metric")
     for name, switch in CLASSES.items():
         setattr(metric_learn, name, stand_in(name, switch))
     base_metric._PairsClassifierMixin = stand_in("Pairs", Switch("Euclidean", "pairs"))
     base_metric._TripletsClassifierMixin = _OfTriplets
     base_metric.MahalanobisMixin = type("MahalanobisMixin", (), {})
-    checked = pytest.warns
-    pytest.warns = lambda expected=Warning, **more: (  # None stood for no warning at all
-        warnings.catch_warnings(record=True, action="always")
-        if expected is None
-        else checked(expected, **more)
-    )
+    checked: Any = pytest.warns
+
+    def warns(expected: Any = Warning, **more: Any) -> Any:
+        """Take None for no warning at all, as pytest once did."""
+        recorded = warnings.catch_warnings(record=True, action="always")
+        return recorded if expected is None else checked(expected, **more)
+
+    vars(pytest)["warns"] = warns
 
 
 @pytest.hookimpl(wrapper=True)
@@ -201,7 +205,7 @@ def pytest_runtest_makereport(item: Any, call: Any) -> Generator[None, Any, Any]
     if report.when == "call":
         said = "" if call.excinfo is None else call.excinfo.exconly()
         row = {"file": item.path.stem, "test": item.name, "outcome": report.outcome, "said": said}
-        with open(os.environ["SWITCHED_ROWS"], "a") as rows:
+        with Path(os.environ["SWITCHED_ROWS"]).open("a") as rows:
             rows.write(json.dumps({**row, "is_ours": bool(used)}) + "\n")
         used.clear()
     return report

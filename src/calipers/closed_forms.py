@@ -239,7 +239,7 @@ class FromMoments:
             The estimator, with the metric so far.
         """
         with restored_on_failure(self):
-            batch = weighted_part(self, self._batch(X, y), sample_weight)
+            batch = weighted_part(self, self._batch(X, y), sample_weight, in_stream=True)
             samples = in_memory(batch.samples)
             validation.check_range(samples)
             validation.check_components(type(self).__name__, self.n_components, samples.shape[1])

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
-from sklearn.utils import assert_all_finite, check_array, column_or_1d
+from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from calipers import memmap
 from calipers.arrays import (
+    FloatArray,
     IndexArray,
     exact_labels,
     refuse_kinds,
@@ -30,6 +31,9 @@ from calipers.data.samples import MemorySamples, Samples, weighted, weights_of
 from calipers.memmap import blocks_of
 
 _LABELS_AT_ONCE = 2**20
+_BITS = np.finfo(np.float64).nmant + 1
+MOST_SAMPLES = 2.0**_BITS
+"""Float64 counts no further: one sample more makes no difference."""
 _fitting: dict[tuple[int, int], tuple[int, object]] = {}  # thread and mark of each fit under way
 _DENSE: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C"}
 
@@ -124,28 +128,53 @@ def labelled_part(estimator: Any, given: Given, unlabeled: Any) -> Given:
     return part
 
 
-def weighted_part(estimator: Any, given: Given, sample_weight: Any) -> Given:
+def weighted_part(
+    estimator: Any, given: Given, sample_weight: Any, *, in_stream: bool = False
+) -> Given:
     """The samples whose weight is not 0, with their weights; in memory if some are left out.
 
     Samples carry their weights from here on, into sums over samples and drawings of anchors.
+    Weights that sum to more than `MOST_SAMPLES` are divided by a power of 2.
     """
     if sample_weight is None:
         return given
-    owner, n = type(estimator).__name__, given.samples.shape[0]
-    weights = np.asarray(sample_weight)
-    if weights.shape != (n,):
+    owner = type(estimator).__name__
+    weights = _checked_weights(owner, sample_weight, given.samples.shape[0])
+    bits = int(np.frexp(weights.max())[1] + np.frexp(len(weights))[1]) - _BITS
+    if in_stream and bits > 0:
         raise ValueError(
-            f"{owner} needs a sample_weight of shape ({n},), one for each sample of X, got "
-            f"{weights.shape}."
+            f"{owner} got weights up to {weights.max():.3g}, and partial_fit counts samples, up to "
+            f"{MOST_SAMPLES:.3g}: divide the weights of all batches."
         )
-    weights = check_array(weights, dtype=np.float64, ensure_2d=False, input_name="sample_weight")
-    if weights.min() < 0.0 or not weights.any():
-        raise ValueError(
-            f"{owner} needs sample_weight of at least 0, and some above zero, got weights from "
-            f"{weights.min():g} to {weights.max():g}: a weight is how often a sample counts."
-        )
+    weights = np.ldexp(weights, -max(0, bits))
     given = given._replace(samples=weighted(given.samples, weights))
     return given if weights.all() else _part(given, weights > 0.0)
+
+
+def _checked_weights(owner: str, sample_weight: Any, n: int) -> FloatArray:
+    """Return weights in float64; raise unless each sample has one."""
+    refuse_masked(sample_weight, "sample_weight")
+    given = np.asarray(sample_weight)
+    if given.shape != (n,):
+        raise ValueError(
+            f"{owner} needs a sample_weight of shape ({n},), one for each sample of X, got "
+            f"{given.shape}: pass one column."
+        )
+    try:
+        if given.dtype.kind not in "biufO":
+            raise TypeError(f"an array of type {given.dtype}")
+        weights = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as problem:
+        raise ValueError(
+            f"{owner} needs numbers for sample_weight, got something else ({problem}): a weight is "
+            "how often a sample counts."
+        ) from problem
+    if not (weights.min() >= 0.0 and 0.0 < weights.max() < np.inf):
+        raise ValueError(
+            f"{owner} needs finite weights of at least 0, and some above zero, got sample_weight "
+            f"from {weights.min():g} to {weights.max():g}: a weight is how often a sample counts."
+        )
+    return weights
 
 
 def _part(given: Given, kept: npt.NDArray[np.bool_]) -> Given:

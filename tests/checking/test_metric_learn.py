@@ -88,9 +88,7 @@ def test_a_difference_without_a_reason_does_not_hold(
     assert rows["all::test_x"]["unexplained"] == "test_all::test_x"
 
 
-def test_offline_it_says_what_is_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_offline_it_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     failed = subprocess.CompletedProcess([], 1, "", "no network")
     monkeypatch.setattr(subprocess, "run", lambda *words, **more: failed)
     with pytest.raises(SystemExit, match=r"^The source archive of metric-learn .* go online, or "):
