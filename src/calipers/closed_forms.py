@@ -222,7 +222,8 @@ class FromMoments:
     ) -> Self:
         """Learn from one more batch: the metric is that of a fit to all batches together.
 
-        A matrix of n_features by n_features is kept for each class.
+        A matrix of n_features by n_features is kept for each class; `Scaled` without
+        `n_components` keeps one number for each feature.
 
         Parameters
         ----------
@@ -243,13 +244,19 @@ class FromMoments:
             samples = in_memory(batch.samples)
             validation.check_range(samples)
             validation.check_components(type(self).__name__, self.n_components, samples.shape[1])
-            stream = StreamedMoments(self._stream)
+            stream = StreamedMoments(self._stream, diagonal=self._is_diagonal())
             stream.add(samples.X, batch.y, samples.weights)
             if self._has_classes:
                 self.classes_ = stream.classes
-            self._set(Scatters.of_labels(stream.moments()))
+            self._set_from(stream)
             self._stream = stream
         return self
+
+    def _is_diagonal(self) -> bool:
+        return False
+
+    def _set_from(self, stream: StreamedMoments) -> None:
+        self._set(Scatters.of_labels(stream.moments()))
 
     def _batch(self, X: npt.ArrayLike, y: npt.ArrayLike | None) -> Given:
         """Samples of a stream; without classes all are of one."""
