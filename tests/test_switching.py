@@ -66,12 +66,22 @@ def test_the_page_has_every_name_that_both_have(name: str) -> None:
     assert hasattr(calipers, name)
 
 
-@pytest.mark.parametrize("name", ["ITML", "NCA"])
-def test_pairs_of_samples_are_shown_another_way(name: str) -> None:
+@pytest.mark.parametrize("name", ["ITML", "NCA", "SCML"])
+@pytest.mark.parametrize("pairs", [np.ones((5, 2, 3)), np.ones((5, 2, 3)).tolist()], ids=type)
+@pytest.mark.parametrize("y", [(np.ones(5),), ()], ids=["labels", "no labels"])
+def test_pairs_of_samples_are_shown_another_way(name: str, pairs: Any, y: Any) -> None:
     with pytest.raises(
         ValueError, match=rf"got shape \(5, 2, 3\): pass pairs .* PairClassifier\({name}"
     ):
-        getattr(calipers, name)().fit(np.ones((5, 2, 3)), np.ones(5))
+        getattr(calipers, name)().fit(pairs, *y)
+
+
+@each_learner
+def test_labels_that_are_missing(name: str) -> None:
+    if name in ("Euclidean", "Scaled"):
+        return
+    with pytest.raises(ValueError, match=f"^{name} requires y .*: pass labels, or your own trip"):
+        LEARNERS[name].fit(np.ones((5, 2)))
 
 
 PREPROCESSOR = {

@@ -17,8 +17,8 @@ from sklearn.utils.validation import validate_data
 
 from calipers import memmap
 from calipers.arrays import (
-    FloatArray,
     IndexArray,
+    checked_weights,
     exact_labels,
     refuse_kinds,
     refuse_masked,
@@ -101,6 +101,7 @@ def given_labeled(estimator: Any, X: Any, y: Any, *, client: Any = None) -> Iter
     """
     with fresh_fit(estimator):
         if is_collection(X):
+            refuse_no_labels(estimator, y)
             with _on_cluster(estimator, X, y, client) as given:
                 yield given
             return
@@ -139,7 +140,7 @@ def weighted_part(
     if sample_weight is None:
         return given
     owner = type(estimator).__name__
-    weights = _checked_weights(owner, sample_weight, given.samples.shape[0])
+    weights = checked_weights(owner, sample_weight, given.samples.shape[0])
     bits = int(np.frexp(weights.max())[1] + np.frexp(len(weights))[1]) - _BITS
     if in_stream and bits > 0:
         raise ValueError(
@@ -149,32 +150,6 @@ def weighted_part(
     weights = np.ldexp(weights, -max(0, bits))
     given = given._replace(samples=weighted(given.samples, weights))
     return given if weights.all() else _part(given, weights > 0.0)
-
-
-def _checked_weights(owner: str, sample_weight: Any, n: int) -> FloatArray:
-    """Return weights in float64; raise unless each sample has one."""
-    refuse_masked(sample_weight, "sample_weight")
-    given = np.asarray(sample_weight)
-    if given.shape != (n,):
-        raise ValueError(
-            f"{owner} needs a sample_weight of shape ({n},), one for each sample of X, got "
-            f"{given.shape}: pass one column."
-        )
-    try:
-        if given.dtype.kind not in "biufO":
-            raise TypeError(f"an array of type {given.dtype}")
-        weights = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as problem:
-        raise ValueError(
-            f"{owner} needs numbers for sample_weight, got something else ({problem}): a weight is "
-            "how often a sample counts."
-        ) from problem
-    if not (weights.min() >= 0.0 and 0.0 < weights.max() < np.inf):
-        raise ValueError(
-            f"{owner} needs finite weights of at least 0, and some above zero, got sample_weight "
-            f"from {weights.min():g} to {weights.max():g}: a weight is how often a sample counts."
-        )
-    return weights
 
 
 def _part(given: Given, kept: npt.NDArray[np.bool_]) -> Given:
@@ -300,13 +275,7 @@ def dense_labeled(
     """Check X, with ``fewest`` samples or more, and its labels; return both dense."""
     _refuse_sparse(estimator, X)
     refuse_kinds(X, "X")
-    if getattr(X, "ndim", 2) == 3:
-        owner = type(estimator).__name__
-        raise ValueError(
-            f"{owner} learns from samples, of shape (n_samples, n_features), got shape {X.shape}: "
-            f"pass pairs or triplets of samples to PairClassifier({owner}()) or TripletClassifier, "
-            "or their indices to fit_pairs or fit_triplets."
-        )
+    _refuse_tuples(estimator, X)
     y = checked_labels(estimator, y)
     more = {**_DENSE, "reset": reset, "ensure_min_samples": fewest}
     with within_float64("X", X), np.errstate(over="ignore", invalid="ignore"):
@@ -315,13 +284,33 @@ def dense_labeled(
     return samples, labels
 
 
-def checked_labels(estimator: Any, y: Any) -> Any:
-    """Return labels as they are; raise if there are none, or if some are missing."""
+def _refuse_tuples(estimator: Any, X: Any) -> None:
+    """Raise if X has pairs or triplets of samples."""
+    try:
+        shape = np.shape(X) if isinstance(X, list | tuple) else getattr(X, "shape", ())
+    except ValueError:  # samples of different lengths
+        return
+    if len(shape) == 3:
+        owner = type(estimator).__name__
+        raise ValueError(
+            f"{owner} learns from samples, of shape (n_samples, n_features), got shape {shape}: "
+            f"pass pairs or triplets of samples to PairClassifier({owner}()) or TripletClassifier, "
+            "or their indices to fit_pairs or fit_triplets."
+        )
+
+
+def refuse_no_labels(estimator: Any, y: Any) -> None:
+    """Raise if there are no labels."""
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None: pass "
             "labels, or your own triplets to TripletSGD.fit_triplets."
         )
+
+
+def checked_labels(estimator: Any, y: Any) -> Any:
+    """Return labels as they are; raise if there are none, or if some are missing."""
+    refuse_no_labels(estimator, y)
     refuse_masked(y, "y")
     refuse_missing(y)
     return exact_labels(y)

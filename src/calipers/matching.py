@@ -19,6 +19,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from calipers.arrays import FloatArray
+from calipers.fitting import FromLabels
 from calipers.thresholds import STRATEGIES, check_strategy, find_threshold, platt
 
 _SHARE = Interval(Real, 0, 1, closed="both")
@@ -105,14 +106,13 @@ class _TupleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
         if hasattr(metric, method):
             indices = np.arange(len(X)).reshape(len(tuples), self._size)
             return getattr(metric, method)(X, indices, *labels)
-        try:
-            return metric.fit(X)
-        except TypeError:
+        if isinstance(metric, FromLabels):
             raise TypeError(
                 f"{type(self).__name__} needs a metric that learns from {self._words}, but "
                 f"{type(metric).__name__} has no {method}: choose one that has, e.g. "
                 f"{'GMML' if self._size == 2 else 'TripletSGD'}, or a metric from a file."
-            ) from None
+            )
+        return metric.fit(X)
 
     def _distances(self, tuples: FloatArray, one: int, other: int, metric: Any) -> FloatArray:
         return np.asarray(metric.pair_distance(tuples[:, [one, other]]))

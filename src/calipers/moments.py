@@ -145,7 +145,7 @@ class StreamedMoments:
     def __init__(self, before: StreamedMoments | None = None, *, diagonal: bool = False) -> None:
         self._of: dict[Any, tuple[float, FloatArray, FloatArray]]  # size, mean, scatter
         self._of = {} if before is None else dict(before._of)
-        self.diagonal = diagonal if before is None else before.diagonal
+        self.diagonal: bool = diagonal if before is None else before.diagonal
 
     @property
     def classes(self) -> npt.NDArray[Any]:
