@@ -59,11 +59,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--archive", type=Path, help="a source archive that was downloaded before")
 
 
-def run(options: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Download, run the tests, and say which hold."""
     with TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        with tarfile.open(options.archive or downloaded(folder)) as archive:
+        with tarfile.open(args.archive or downloaded(folder)) as archive:
             archive.extractall(folder, filter="data")
         rows = list(tested(next(folder.glob("metric*learn-*/"))))
     tried = [row for row in rows if row["is_ours"] and row["outcome"] != "skipped"]

@@ -31,7 +31,7 @@ def refuse_kinds(X: Any, name: str) -> None:
     missing, share a name or hold times.
     """
     refuse_masked(X, name)
-    if type(X).__name__ == "LazyFrame":  # of polars, which warns when its columns are asked for
+    if type(X).__name__ == "LazyFrame":  # of polars, which warns when its columns are read
         raise TypeError(f"{name} is a LazyFrame, which is not in memory: pass {name}.collect().")
     columns = getattr(X, "column_names", getattr(X, "columns", None))  # the former of pyarrow
     if columns is not None:

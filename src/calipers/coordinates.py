@@ -54,7 +54,7 @@ class Coordinates:
     def _of_few(
         cls, linear: LinearMap, samples: Samples, whitened: bool
     ) -> tuple[Coordinates, Samples]:
-        """The same in the span of the samples, whitened within classes there if that is asked."""
+        """The same in the span of the samples, ``whitened`` within classes there."""
         indices = np.arange(samples.shape[0])
         labels = samples.labels_of(indices) if len(samples.class_sizes) else None
         X = linear(samples.take(indices).astype(np.float64))

@@ -98,7 +98,7 @@ class MetricCV(
         triplets Euclidean, Scaled and TripletSGD from either; for pairs Euclidean, Scaled, LEGO
         and ITML.
     n_components : int or None, default=None
-        Rows of ``components_``, asked of every candidate.
+        Rows of ``components_``, of every candidate.
     cv : int, default=3
         Number of folds.
     n_jobs : int or None, default=None
@@ -219,7 +219,7 @@ class MetricCV(
             )
 
     def _prepared(self, defaults: Candidates, seed: int) -> Candidates:
-        """Candidates with the rank that was asked for, and with a seed."""
+        """Candidates with `n_components` and a seed."""
         prepared = []
         for name, learner in self.candidates or defaults:
             candidate = clone(learner)
