@@ -23,8 +23,8 @@ from calipers import LEGO, LMNN, OASIS, SPML
 from calipers.arrays import FloatArray, IndexArray
 from calipers.data.datasets import DatasetError, Split, load
 from calipers.evaluation import split_error
+from calipers.factors import factor
 from calipers.losses import Hinge
-from calipers.metric import factor
 from calipers.neighbors.search import nearest_same_and_other
 from calipers.paper import published
 from calipers.paper.systems import draw_triplets, lego_limits

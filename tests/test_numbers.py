@@ -12,7 +12,7 @@ from scipy.linalg import eigh
 
 from calipers import TripletSGD, metric
 from calipers.arrays import FloatArray
-from calipers.metric import factor
+from calipers.factors import factor
 from calipers.solvers.sgd import SGDSolver
 from reference.exact import as_array, exact_walk, projected
 from reference.plain import project

@@ -16,6 +16,7 @@ from calipers import validation
 from calipers.arrays import FloatArray, IndexArray
 from calipers.coordinates import complement, sample_covariance, span_basis
 from calipers.data.samples import MemorySamples, Samples, in_memory
+from calipers.factors import factor, principal_order, with_positive_peaks
 from calipers.fitting import checking
 from calipers.init import SMALLEST_VARIANCE, scaled, shrinkage_of, std_or_one
 from calipers.inputs import (
@@ -26,7 +27,6 @@ from calipers.inputs import (
     restored_on_failure,
     weighted_part,
 )
-from calipers.metric import factor, principal_order, with_positive_peaks
 from calipers.moments import Moments, StreamedMoments, mean_outer_product, moments_of
 from calipers.threads import single_threaded_blas
 

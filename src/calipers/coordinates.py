@@ -11,6 +11,7 @@ from scipy.linalg import qr
 
 from calipers.arrays import FloatArray
 from calipers.data.samples import MemorySamples, Samples, relative_weights
+from calipers.factors import factor, principal_order
 from calipers.init import (
     MOMENT_SAMPLES,
     Init,
@@ -21,7 +22,6 @@ from calipers.init import (
     product,
     whitening,
 )
-from calipers.metric import factor, principal_order
 from calipers.threads import single_threaded_blas
 
 
