@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from inspect import Parameter, signature
 from numbers import Integral
 from threading import Lock
 from typing import Any, ClassVar
@@ -206,8 +205,7 @@ class MetricCV(
                     f"{owner} needs candidates as (name, learner) tuples, with learners of "
                     f"calipers, got {candidate!r}."
                 )
-            needs_y = signature(candidate[1].fit).parameters["y"].default is Parameter.empty
-            if needs != "fit" and needs_y and not hasattr(candidate[1], needs):
+            if isinstance(candidate[1], FromLabels) and not hasattr(candidate[1], needs):
                 raise ValueError(
                     f"{owner}.{needs} cannot use the candidate {candidate[0]!r}: "
                     f"{type(candidate[1]).__name__} has no {needs}. Leave it out."

@@ -74,6 +74,22 @@ class Theory:
             **solver.sums,
         )
 
+    @staticmethod
+    def check_recipe(recipe: Recipe, batch_size: int) -> None:
+        """Raise unless one of the theorems is about a recipe."""
+        if recipe.projection != "every":
+            raise ValueError(
+                "The theorems are about solvers that project after every update, got a recipe with "
+                f"projection={recipe.projection!r}: fit with projection='every'."
+            )
+        adds_up = recipe.batch_reduce == "sum" and batch_size > 1
+        is_hybrid = recipe.sampling != "every" and (recipe.batched or recipe.sampling != "slope")
+        if is_hybrid or adds_up or not recipe.average:
+            raise ValueError(
+                "The paper has no theorem for this recipe: Theorem 1 is about SGD and Mini-SGD, "
+                "Theorem 2 about AS-SGD, both with the mean over a batch and of the iterates."
+            )
+
     @property
     def contraction(self) -> float:
         """``3 * eta * L * A**2``."""
@@ -148,19 +164,3 @@ class Theory:
     @property
     def _log_cases(self) -> float:
         return log((ceil(2 * log2(max(2, self.n_triplets))) + 1) / self.delta)
-
-
-def check_theorem(recipe: Recipe, batch_size: int) -> None:
-    """Raise unless one of the theorems is about a recipe."""
-    if recipe.projection != "every":
-        raise ValueError(
-            "The theorems are about solvers that project after every update, got a recipe with "
-            f"projection={recipe.projection!r}: fit with projection='every'."
-        )
-    adds_up = recipe.batch_reduce == "sum" and batch_size > 1
-    is_hybrid = recipe.sampling != "every" and (recipe.batched or recipe.sampling != "slope")
-    if is_hybrid or adds_up or not recipe.average:
-        raise ValueError(
-            "The paper has no theorem for this recipe: Theorem 1 is about SGD and Mini-SGD, "
-            "Theorem 2 about AS-SGD, both with the mean over a batch and of the iterates."
-        )

@@ -30,7 +30,7 @@ from calipers.recipes import READINGS, MethodName, Recipe, recipe_of
 from calipers.rounds import Numbers, TripletRounds, random_streams
 from calipers.solvers.sgd import SGDSolver
 from calipers.stream import TripletStream, refuse_settings
-from calipers.theory import Theory, check_theorem
+from calipers.theory import Theory
 from calipers.training import History, learn
 from calipers.triplets import GivenTriplets, check_triplets
 from calipers.validation import AT_LEAST_ONE, POSITIVE
@@ -249,7 +249,7 @@ class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, M
         paper has none. See :class:`calipers.theory.Theory`.
         """
         check_is_fitted(self)
-        check_theorem(self.recipe_, self.batch_size_)
+        Theory.check_recipe(self.recipe_, self.batch_size_)
         if self._theory is None:
             raise ValueError(
                 "The theorems are about full metrics, and a factor was learned for "
