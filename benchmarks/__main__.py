@@ -60,14 +60,14 @@ COMMANDS = {
 
 def main(words: Sequence[str] | None = None) -> list[rows.Row]:
     """Run a command; returns its rows."""
-    asked = _parser().parse_args(words)
-    if asked.command == "show":
-        rows.show(asked.file, _all_tables())
+    args = _parser().parse_args(words)
+    if args.command == "show":
+        rows.show(args.file, _all_tables())
         return []
-    module = COMMANDS[asked.command]
-    report = rows.Report(asked.command, module.TABLES, file=asked.rows)
+    module = COMMANDS[args.command]
+    report = rows.Report(args.command, module.TABLES, file=args.rows)
     report.say(rows.describe(rows.machine()))
-    module.run(asked, report)
+    module.run(args, report)
     report.say(f"\nrows are in {report.file}")
     return report.rows
 

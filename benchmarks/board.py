@@ -79,7 +79,7 @@ The machine: {machine}.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES, metavar="NAME")
     parser.add_argument(
         "--learners", nargs="+", choices=tuple(LEARNERS), default=tuple(LEARNERS), metavar="NAME"
@@ -95,19 +95,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Measure, then write the page."""
     warm_up()
-    for name in asked.only:
-        for seed in asked.seeds:
-            data = held_out(name, data_dir=None, most=asked.most, seed=seed)
-            for choice in map(learner, asked.learners):
+    for name in args.only:
+        for seed in args.seeds:
+            data = held_out(name, data_dir=None, most=args.most, seed=seed)
+            for choice in map(learner, args.learners):
                 report.add("board", data=name, seed=seed, **measure(data, choice, seed))
     rows = [row for row in report.rows if "skipped" not in row]
-    picture = asked.output.with_suffix(".png")
+    picture = args.output.with_suffix(".png")
     draw(rows).savefig(picture)
-    asked.output.write_text(page(rows, machine(), picture.name), encoding="utf-8")
-    report.say(f"\nthe page is {asked.output}, its picture {picture}")
+    args.output.write_text(page(rows, machine(), picture.name), encoding="utf-8")
+    report.say(f"\nthe page is {args.output}, its picture {picture}")
 
 
 def page(rows: Sequence[Row], facts: Mapping[str, Any], picture: str) -> str:

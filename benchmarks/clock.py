@@ -56,7 +56,7 @@ def resident_megabytes(call: Callable[[], object]) -> float:
     """How far a call raises the memory of the process above where it stood.
 
     Whatever takes memory counts, compiled code that is loaded on the way included. To be
-    asked in a fresh process: memory that an earlier call has left behind is used again.
+    measured in a fresh process: memory that an earlier call has left behind is used again.
     """
     gc.collect()
     _hand_back_free_memory()
@@ -88,7 +88,7 @@ def _forget_peak() -> float:
 def _peak() -> float:
     """Largest resident memory, in bytes.
 
-    Linux is not asked for ``ru_maxrss``: a new process inherits that of its parent.
+    Linux has ``ru_maxrss``, which is not used: a new process inherits that of its parent.
     """
     status = Path("/proc/self/status")
     if status.is_file():

@@ -35,7 +35,7 @@ LENGTHS = {"query": (20, 200), "document": (80, 900)}  # fewest and most charact
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     parser.add_argument("--package", nargs="+", default=["scipy", "sklearn", "stdlib"])
     parser.add_argument("--kind", choices=("doc", "code"), default="doc")
     parser.add_argument("--model", choices=("words", "minilm"), default="words")
@@ -44,20 +44,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--folder", type=Path, default=Path())
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Write a file for each package."""
-    for package in asked.package:
-        rows = sorted(set(described(package, asked.kind)))
+    for package in args.package:
+        rows = sorted(set(described(package, args.kind)))
         if len(rows) < FEWEST:
             raise SystemExit(
                 f"{package} describes {len(rows)} functions at length, fewer than {FEWEST}: name a "
                 "larger package."
             )
-        order = np.random.default_rng(0).permutation(len(rows))[: asked.documents]
-        queries = [rows[i][0] for i in order[: asked.queries]]
-        embed = {"words": _words, "minilm": _minilm}[asked.model]
+        order = np.random.default_rng(0).permutation(len(rows))[: args.documents]
+        queries = [rows[i][0] for i in order[: args.queries]]
+        embed = {"words": _words, "minilm": _minilm}[args.model]
         vectors = embed(queries + [rows[i][1] for i in order])
-        file = asked.folder / f"{package}-{asked.kind}.npz"
+        file = args.folder / f"{package}-{args.kind}.npz"
         np.savez(
             file,
             queries=vectors[: len(queries)],

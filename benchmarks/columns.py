@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Nothing may be chosen."""
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Count, for each share of numbers among different texts."""
     counts = [each for name in keel.names() for each in _columns(name)]
     texts = np.array([(n, d) for n, d in counts if n < d])

@@ -75,7 +75,7 @@ LEARNERS: dict[str, Callable[[int, int, int], Any]] = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     parser.add_argument("--data-dir", help="folder with the paper's data; digits needs none")
     parser.add_argument("--only", nargs="+", metavar="NAME", default=NAMES)
     parser.add_argument(
@@ -92,18 +92,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Measure what the file does not have, then print the means of all it has."""
     stored = list(read(report.file)) if report.file.is_file() else []
     rows = {_key(row): row for row in stored}
-    for seed in asked.seeds:
-        for name in asked.only:
+    for seed in args.seeds:
+        for name in args.only:
             try:
-                data = split_of(name, data_dir=asked.data_dir, split=seed)
+                data = split_of(name, data_dir=args.data_dir, split=seed)
             except DatasetError as error:
                 report.say(f"{name} is left out: {error}")
                 continue
-            for part, n_components, learner in _runs(data, asked, seed):
+            for part, n_components, learner in _runs(data, args, seed):
                 n, d = part.X_train.shape
                 row: Row = {"data": name, "seed": seed, "n_train": n, "n_features": d}
                 row |= {"n_components": n_components, "learner": learner}
@@ -114,7 +114,7 @@ def run(asked: argparse.Namespace, report: Report) -> None:
         "\nchange: our error minus the peer's, in points, with its paired standard error over "
         "runs; no worse: by less than two of these"
     )
-    for line in means(row for row in rows.values() if row["data"] in asked.only):
+    for line in means(row for row in rows.values() if row["data"] in args.only):
         report.show("components, means", **line)
 
 
@@ -122,15 +122,15 @@ def _key(row: Row) -> Key:
     return row["data"], row["seed"], row["n_train"], row["n_components"], row["learner"]
 
 
-def _runs(data: Split, asked: argparse.Namespace, seed: int) -> Iterator[tuple[Split, int, str]]:
+def _runs(data: Split, args: argparse.Namespace, seed: int) -> Iterator[tuple[Split, int, str]]:
     """Training parts, numbers of components and learners."""
     for n_components in dict.fromkeys((2, data.X_train.shape[1] // 4)):
-        for learner in asked.learners:
+        for learner in args.learners:
             if learner != "NCA":
                 yield data, n_components, learner
-    if "NCA" in asked.learners:
-        few = at_most(data, asked.most, seed)
-        for learner in (*(name for name in asked.learners if name in OURS), "NCA"):
+    if "NCA" in args.learners:
+        few = at_most(data, args.most, seed)
+        for learner in (*(name for name in args.learners if name in OURS), "NCA"):
             if few is not data or learner == "NCA":
                 yield few, 2, learner
 

@@ -42,7 +42,7 @@ TABLES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     parser.add_argument(
         "--dimensions", nargs="+", type=int, default=DIMENSIONS, metavar="D", help="64 or more"
     )
@@ -53,19 +53,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0)
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Measure dimension by dimension."""
-    n = asked.samples
-    for d in asked.dimensions:
-        X, y = embeddings(2 * n, d, asked.classes, seed=asked.seed)
-        n_triplets = asked.triplets // plan.N_ROUNDS
-        learner = TripletSGD(n_triplets=n_triplets, random_state=asked.seed)
-        if d == asked.dimensions[0]:  # compile before the clock starts
+    n = args.samples
+    for d in args.dimensions:
+        X, y = embeddings(2 * n, d, args.classes, seed=args.seed)
+        n_triplets = args.triplets // plan.N_ROUNDS
+        learner = TripletSGD(n_triplets=n_triplets, random_state=args.seed)
+        if d == args.dimensions[0]:  # compile before the clock starts
             TripletSGD(n_triplets=1000, random_state=0).fit(X[:500], np.arange(500) % 10)
         used = process_time()
         seconds, metric = timed(partial(learner.fit, X[:n], y[:n]))
         used = process_time() - used
-        few = metric.components_[: asked.components]  # what n_components would keep
+        few = metric.components_[: args.components]  # what n_components would keep
         scores = {
             name: retrieval_scores(
                 mapped[:n], mapped[n:], labels=y[:n], query_labels=y[n:], k=10
@@ -80,7 +80,7 @@ def run(asked: argparse.Namespace, report: Report) -> None:
             "embeddings",
             d=d,
             samples=n,
-            triplets=asked.triplets,
+            triplets=args.triplets,
             seconds=seconds,
             cpu_seconds=used,
             mining_seconds=metric.mining_seconds_,

@@ -23,7 +23,7 @@ class FreshProcessError(RuntimeError):
 
 
 def call(task: str, *, seconds: float | None = None, **arguments: Any) -> Row:
-    """Run a task in a fresh process, which is ended after some seconds if asked."""
+    """Run a task in a fresh process, which may be ended after some seconds."""
     words = [sys.executable, "-m", "benchmarks.fresh", task, json.dumps(arguments)]
     try:
         done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=seconds)

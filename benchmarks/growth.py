@@ -55,7 +55,7 @@ class Size:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     parser.add_argument("--only", nargs="+", choices=("N", "n", "d", "b"), default="Nndb")
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=("as-sgd", "ha-sgd"))
     parser.add_argument("--factors", nargs="+", type=int, default=(1, 2, 4, 8, 16))
@@ -63,15 +63,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--shrink", type=int, default=1, help="divide N, n and d to start from")
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Let one after the other grow, for each method."""
-    first, k = Size(), asked.shrink
+    first, k = Size(), args.shrink
     first = replace(first, N=first.N // k, n=first.n // k, d=max(8, first.d // k))
-    _warm_up(tuple(asked.methods))
+    _warm_up(tuple(args.methods))
     report.say("x: ratio to the row before; peak MB: largest allocation of the fit above X")
-    for letter in asked.only:
-        for method in asked.methods:
-            _grow(letter, method, first, asked, report)
+    for letter in args.only:
+        for method in args.methods:
+            _grow(letter, method, first, args, report)
 
 
 def _warm_up(methods: tuple[str, ...]) -> None:
@@ -82,16 +82,16 @@ def _warm_up(methods: tuple[str, ...]) -> None:
         measure(method, Size(N=500, n=300, d=8))
 
 
-def _grow(letter: str, method: str, first: Size, asked: argparse.Namespace, report: Report) -> None:
+def _grow(letter: str, method: str, first: Size, args: argparse.Namespace, report: Report) -> None:
     if letter == "b" and not recipe_of(method).batched:
         report.skip("growth", "takes one triplet at a time", grows=letter, method=method)
         return
     before: Row | None = None
-    for factor in asked.factors:
+    for factor in args.factors:
         size = replace(first, **{letter: factor * getattr(first, letter)})
         facts = {"grows": letter, "method": method, **asdict(size)}
-        if before and _expected(before, asdict(size)[letter] / before[letter]) > asked.seconds:
-            report.skip("growth", f"would take more than {asked.seconds:g} s", **facts)
+        if before and _expected(before, asdict(size)[letter] / before[letter]) > args.seconds:
+            report.skip("growth", f"would take more than {args.seconds:g} s", **facts)
             return
         row = {**facts, **measure(method, size)}
         ratios = {f"{key}_ratio": _ratio(row[key], before[key]) for key in MEASURED if before}

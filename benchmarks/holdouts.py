@@ -19,10 +19,10 @@ COMPARED = (
 """The 24 data sets over which means are taken."""
 
 
-def expand(asked: Iterable[str]) -> list[str]:
+def expand(chosen: Iterable[str]) -> list[str]:
     """Names of data sets, each once; "all" stands for every one that there is."""
-    asked = list(asked)
-    return list(dict.fromkeys([*names(), *keel.names()] if "all" in asked else asked))
+    chosen = list(chosen)
+    return list(dict.fromkeys([*names(), *keel.names()] if "all" in chosen else chosen))
 
 
 def held_out(

@@ -126,7 +126,7 @@ KINDS: Mapping[str, Callable[[int], Labelled]] = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     parser.add_argument(
         "--only", nargs="+", choices=tuple(KINDS), default=tuple(KINDS), metavar="KIND"
     )
@@ -134,15 +134,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--learner", choices=("TripletSGD", "MetricCV"), default="TripletSGD")
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Measure kind by kind; of many samples with the first seed only."""
     X, y = load_digits(return_X_y=True)
     TripletSGD(random_state=0).fit(X[:300, 20:36], y[:300])  # compile before the clock starts
-    for kind in asked.only:
+    for kind in args.only:
         measured = []
-        for seed in asked.seeds:
+        for seed in args.seeds:
             data = held_out(*KINDS[kind](seed), seed=seed)
-            measured.append(measure(data, getattr(calipers, asked.learner)(random_state=seed)))
+            measured.append(measure(data, getattr(calipers, args.learner)(random_state=seed)))
             if len(data.y_train) > MANY_SAMPLES:
                 break
         euclidean, default, seconds = np.mean(measured, axis=0)

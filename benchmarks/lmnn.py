@@ -56,7 +56,7 @@ TABLES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     parser.add_argument("--data-dir", help="folder with the data; digits needs none")
     parser.add_argument("--only", nargs="+", metavar="NAME", default=tuple(DATA))
     parser.add_argument("--seconds", type=float, default=300.0, help="cap of each peer")
@@ -70,51 +70,51 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Measure data set by data set."""
     report.say(
-        f"k={asked.neighbors}, mu={asked.push_weight:g}, features as they are, peers "
-        f"({', '.join(PACKAGES)}) stopped after {asked.seconds:g} s; 'ours s to it': until the "
+        f"k={args.neighbors}, mu={args.push_weight:g}, features as they are, peers "
+        f"({', '.join(PACKAGES)}) stopped after {args.seconds:g} s; 'ours s to it': until the "
         "peer's objective is reached"
     )
-    trouble = environments.make(asked.environment, PACKAGES)
-    for name in asked.only:
+    trouble = environments.make(args.environment, PACKAGES)
+    for name in args.only:
         try:
-            data = load(name, data_dir=asked.data_dir)
+            data = load(name, data_dir=args.data_dir)
         except DatasetError as error:
             report.skip("lmnn", str(error), data=name)
             continue
         part = slice(DATA.get(name))
         codes = np.unique(data.y_train[part], return_inverse=True)[1]
-        _compare(name, data.X_train[part], codes, asked, report, trouble)
+        _compare(name, data.X_train[part], codes, args, report, trouble)
 
 
 def _compare(
     name: str,
     X: FloatArray,
     y: IndexArray,
-    asked: argparse.Namespace,
+    args: argparse.Namespace,
     report: Report,
     trouble: str | None,
 ) -> None:
     from benchmarks.solvers import lmnn_ours as ours
     from calipers.solvers.large_margin import LargeMargin
 
-    settings: dict[str, Any] = {"n_neighbors": asked.neighbors, "push_weight": asked.push_weight}
+    settings: dict[str, Any] = {"n_neighbors": args.neighbors, "push_weight": args.push_weight}
     ours.warm_up(X, y, **settings)
     seconds, model = best_timed(lambda: ours.fit(X, y, **settings))
     evaluator = LargeMargin(X, y, **settings)
     row = {
         "data": name,
         "shape": f"{len(X):,} x {X.shape[1]}",
-        "cap": asked.seconds,
+        "cap": args.seconds,
         **settings,
         "seconds": seconds,
         "iterations": model.n_iter_,
         "objective": evaluator.at(model.components_).objective,
     }
     for peer, file in PEERS.items():
-        answer = trouble or _run_peer(file, X, y, asked, settings)
+        answer = trouble or _run_peer(file, X, y, args, settings)
         if isinstance(answer, str):
             report.skip("lmnn", answer, **row, peer=peer)
             continue
@@ -135,25 +135,25 @@ def _compare(
 
 
 def _run_peer(
-    file: str, X: FloatArray, y: IndexArray, asked: argparse.Namespace, settings: dict[str, Any]
+    file: str, X: FloatArray, y: IndexArray, args: argparse.Namespace, settings: dict[str, Any]
 ) -> dict[str, Any] | str:
     """What the peer answered, or why it did not."""
     with tempfile.TemporaryDirectory() as folder:
         given, answer = Path(folder) / "given.npz", Path(folder) / "answer.npz"
-        np.savez(given, X=X, y=y, seconds=asked.seconds, max_iter=MAX_ITER, **settings)
+        np.savez(given, X=X, y=y, seconds=args.seconds, max_iter=MAX_ITER, **settings)
         script = ROOT / "benchmarks" / "solvers" / file
         words = [
-            str(environments.interpreter(asked.environment)),
+            str(environments.interpreter(args.environment)),
             str(script),
             str(given),
             str(answer),
         ]
         try:
             done = subprocess.run(
-                words, capture_output=True, text=True, timeout=asked.seconds + GRACE
+                words, capture_output=True, text=True, timeout=args.seconds + GRACE
             )
         except subprocess.TimeoutExpired:
-            return f"ended after {asked.seconds + GRACE:.0f} s, within an iteration"
+            return f"ended after {args.seconds + GRACE:.0f} s, within an iteration"
         if done.returncode:
             lines = done.stderr.strip().splitlines()
             return lines[-1] if lines else f"ended by signal {-done.returncode}"

@@ -55,7 +55,7 @@ TABLES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     parser.add_argument("--only", nargs="+", choices=tuple(N_ANCHORS), default=tuple(N_ANCHORS))
     parser.add_argument("--neighbors", type=int, nargs="+", default=[1, 5], metavar="K")
     parser.add_argument("--shrink", type=int, default=1, help="divide samples and anchors")
@@ -64,22 +64,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Measure case by case."""
     ours.warm_up()
     report.say(
         f"{n_threads()} threads; best of 3 runs where they are short; ratio = scikit-learn / ours"
     )
-    if not asked.all_anchors:
+    if not args.all_anchors:
         few = ", ".join(sorted(FEWER_ANCHORS))
         report.say(f"fewer anchors (both sides) where scikit-learn takes minutes: {few}")
-    for name in asked.only:
-        data = stand_in(name, shrink=asked.shrink)
+    for name in args.only:
+        data = stand_in(name, shrink=args.shrink)
         wanted = N_ANCHORS[name]
-        if not asked.all_anchors:
+        if not args.all_anchors:
             wanted = FEWER_ANCHORS.get(name, wanted)
-        anchors = np.random.default_rng(1).permutation(len(data.X))[: wanted // asked.shrink]
-        for k in asked.neighbors:
+        anchors = np.random.default_rng(1).permutation(len(data.X))[: wanted // args.shrink]
+        for k in args.neighbors:
             _compare(data, anchors, k, report)
 
 

@@ -57,7 +57,7 @@ GRACE = 4.0  # an iteration may overrun the cap by this factor before the proces
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     parser.add_argument("--data-dir", help="folder with the data; digits needs none")
     parser.add_argument("--only", nargs="+", metavar="NAME", default=NAMES)
     parser.add_argument("--seconds", type=float, default=300.0, help="cap of NCA")
@@ -74,26 +74,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Measure data set by data set."""
     report.say(
-        f"NCA: scikit-learn's defaults, stopped after {asked.seconds:g} s, the ratio is then "
-        "a lower bound; features " + ("standardised" if asked.standardise else "as they are")
+        f"NCA: scikit-learn's defaults, stopped after {args.seconds:g} s, the ratio is then "
+        "a lower bound; features " + ("standardised" if args.standardise else "as they are")
     )
-    for name in asked.only:
-        for seed in asked.seeds:
+    for name in args.only:
+        for seed in args.seeds:
             try:
-                data = split_of(name, split=seed, **_which(asked))
+                data = split_of(name, split=seed, **_which(args))
             except DatasetError as error:
                 report.skip("nca", str(error), data=name, seed=seed)
                 continue
-            _compare(name, seed, data, asked, report)
+            _compare(name, seed, data, args, report)
     for line in means(report.rows):
         report.show("nca, means", **line)
 
 
-def _which(asked: argparse.Namespace) -> Row:
-    return {"data_dir": asked.data_dir, "standardise": asked.standardise, "most": asked.most}
+def _which(args: argparse.Namespace) -> Row:
+    return {"data_dir": args.data_dir, "standardise": args.standardise, "most": args.most}
 
 
 def means(rows: list[Row]) -> list[Row]:
@@ -118,8 +118,8 @@ def means(rows: list[Row]) -> list[Row]:
     ]
 
 
-def _compare(name: str, seed: int, data: Split, asked: argparse.Namespace, report: Report) -> None:
-    learner = asked.learner
+def _compare(name: str, seed: int, data: Split, args: argparse.Namespace, report: Report) -> None:
+    learner = args.learner
     ours.warm_up(data.X_train, data.y_train, learner=learner)
     (seconds, cpu_seconds), model = best_clocked(
         lambda: ours.fit(data.X_train, data.y_train, seed=seed, learner=learner)
@@ -128,26 +128,26 @@ def _compare(name: str, seed: int, data: Split, asked: argparse.Namespace, repor
         "data": name,
         "shape": f"{data.X_train.shape[0]:,} x {data.X_train.shape[1]}",
         "seed": seed,
-        "standardised": asked.standardise,
+        "standardised": args.standardise,
         "learner": learner,
-        "cap": asked.seconds,
+        "cap": args.seconds,
         "seconds": seconds,
         "cpu_seconds": cpu_seconds,
         "mining_seconds": model.mining_seconds_,
         "error": 100 * split_error(data, model),
         "euclidean_error": 100 * split_error(data),
     }
-    threads = asked.peer_threads or blas.for_product(data.X_train)
+    threads = args.peer_threads or blas.for_product(data.X_train)
     try:
         _check_memory(len(data.X_train))
         answer = fresh.call(
             "nca",
-            seconds=GRACE * asked.seconds + 60,
+            seconds=GRACE * args.seconds + 60,
             name=name,
             split=seed,
-            cap=asked.seconds,
+            cap=args.seconds,
             threads=threads,
-            **_which(asked),
+            **_which(args),
         )
     except fresh.FreshProcessError as failure:
         report.skip("nca", f"NCA {failure}", **row)

@@ -71,7 +71,7 @@ TABLES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     every = tuple(contestant.name for contestant in CONTESTANTS)
     parser.add_argument("--data-dir", help="folder with the paper's data")
     parser.add_argument("--only", nargs="+", metavar="NAME", default=NAMES)
@@ -98,33 +98,33 @@ def add_environment_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Measure data set by data set, then print the means and draw error against time."""
     report.say(
-        f"3-NN errors of the test part; fits are stopped after {asked.seconds:g} s; MB: how far "
+        f"3-NN errors of the test part; fits are stopped after {args.seconds:g} s; MB: how far "
         "the fit raised the memory of its process; thr.: BLAS threads"
     )
-    chosen = [contestant for contestant in CONTESTANTS if contestant.name in asked.peers]
-    found = troubles(asked, chosen)
-    for name in asked.only:
-        for seed in asked.seeds:
+    chosen = [contestant for contestant in CONTESTANTS if contestant.name in args.peers]
+    found = troubles(args, chosen)
+    for name in args.only:
+        for seed in args.seeds:
             try:
-                data = split_of(name, data_dir=asked.data_dir, split=seed)
+                data = split_of(name, data_dir=args.data_dir, split=seed)
             except DatasetError as error:
                 report.skip("peers", str(error), data=name, seed=seed)
                 break
-            for contestant, features in _runs(asked, name, seed):
+            for contestant, features in _runs(args, name, seed):
                 row = {
                     "data": name,
                     "shape": f"{len(data.y_train):,} x {data.X_train.shape[1]}",
                     "seed": seed,
                     "peer": contestant.name,
                     "features": features,
-                    "cap": asked.seconds,
+                    "cap": args.seconds,
                 }
                 part = rescaled(data, features)
                 try:
-                    answer = measure(contestant, part, seed, asked, found, split_error)
+                    answer = measure(contestant, part, seed, args, found, split_error)
                 except PeerError as failure:
                     report.skip("peers", str(failure), **row)
                 else:
@@ -140,25 +140,25 @@ class PeerError(RuntimeError):
     """A peer gave no metric; the message says why."""
 
 
-def _runs(asked: argparse.Namespace, name: str, seed: int) -> Iterator[tuple[Contestant, Features]]:
+def _runs(args: argparse.Namespace, name: str, seed: int) -> Iterator[tuple[Contestant, Features]]:
     """Who is run on a split; not again whoever would only do the same again."""
-    again = has_standard_split(name) and seed != asked.seeds[0]
+    again = has_standard_split(name) and seed != args.seeds[0]
     for contestant in CONTESTANTS:
-        if contestant.name in asked.peers and (contestant.seeded or not again):
+        if contestant.name in args.peers and (contestant.seeded or not again):
             yield contestant, contestant.features
             if name in UNLIKE_UNITS and contestant.features == "raw":
                 yield contestant, "standardised"
 
 
-def troubles(asked: argparse.Namespace, contestants: Iterable[Contestant]) -> dict[str | None, str]:
+def troubles(args: argparse.Namespace, contestants: Iterable[Contestant]) -> dict[str | None, str]:
     """Environments that are not there, each with the reason."""
     found: dict[str | None, str] = {}
     wanted = {one.environment for one in contestants} - {None}
     for name in sorted(filter(None, wanted)):
-        folder = asked.make_environments or asked.environments
+        folder = args.make_environments or args.environments
         if folder is None:
             reason: str | None = "no environment: make one with --make-environments DIR"
-        elif asked.make_environments:
+        elif args.make_environments:
             reason = environments.make(folder / name, ENVIRONMENTS[name])
         else:
             there = environments.interpreter(folder / name).is_file()
@@ -172,7 +172,7 @@ def measure(
     contestant: Contestant,
     data: Split,
     seed: int,
-    asked: argparse.Namespace,
+    args: argparse.Namespace,
     found: dict[str | None, str],
     error_of: Callable[..., float],
 ) -> Row:
@@ -183,8 +183,8 @@ def measure(
         nothing = {"seconds": 0.0, "cpu_seconds": 0.0, "megabytes": 0.0}
         return {"error": 100 * error_of(data), **nothing}
     is_ours = contestant.name.startswith("Calipers")  # it knows how many threads it wants
-    threads = None if is_ours else asked.peer_threads or _threads_for(data.X_train.shape)
-    fitted, more = _fit(contestant, data, seed, asked, threads)
+    threads = None if is_ours else args.peer_threads or _threads_for(data.X_train.shape)
+    fitted, more = _fit(contestant, data, seed, args, threads)
     if not np.isfinite(fitted.components).all():
         raise PeerError("its metric is not finite")
     return {
@@ -207,23 +207,23 @@ def _fit(
     contestant: Contestant,
     data: Split,
     seed: int,
-    asked: argparse.Namespace,
+    args: argparse.Namespace,
     threads: int | None,
 ) -> tuple[Fitted, Row]:
     """What the contestant made of the training part, the megabytes and CPU seconds it took."""
     python, variables = sys.executable, dict(os.environ)
     if contestant.environment is not None:
-        folder = asked.make_environments or asked.environments
+        folder = args.make_environments or args.environments
         python = str(environments.interpreter(folder / contestant.environment))
         variables.pop("PYTHONPATH", None)
     if threads is not None:
         variables.update(dict.fromkeys(THREADS, str(threads)))
-    how = json.dumps({"seed": seed, "cap": asked.seconds, **contestant.settings})
+    how = json.dumps({"seed": seed, "cap": args.seconds, **contestant.settings})
     with tempfile.TemporaryDirectory() as folder_name:
         given, answer = Path(folder_name) / "given.npz", Path(folder_name) / "answer.npz"
         np.savez(given, X=data.X_train, y=data.y_train, how=how)
         words = [python, "-m", "benchmarks.learners.answer", str(contestant.learner)]
-        _call([*words, str(given), str(answer)], variables, asked.seconds)
+        _call([*words, str(given), str(answer)], variables, args.seconds)
         with np.load(answer) as written:
             facts = json.loads(str(written["facts"]))
             more = {name: float(facts.pop(name)) for name in ("megabytes", "cpu_seconds")}

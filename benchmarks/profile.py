@@ -50,7 +50,7 @@ TABLES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     parser.add_argument("--data-dir", help="folder with the paper's data")
     parser.add_argument(
         "--only", nargs="+", choices=first_edition.NAMES, default=("dna", "connect4")
@@ -65,24 +65,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repeats", type=int, default=5, help="runs of either edition")
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Profile method by method."""
-    ours.warm_up(tuple(asked.methods))
+    ours.warm_up(tuple(args.methods))
     report.say(
         "negative: pairs cut off per change; cone: the whole less margins and outer products, "
         "mostly factorisations and the search for negative pairs"
     )
     with ExitStack() as stack:
         first = None
-        if asked.first_edition:
-            first = stack.enter_context(FirstEditionSolver(asked.first_edition))
-        for name in asked.only:
-            data = first_edition.data_of(name, data_dir=asked.data_dir)
-            triplets = shapes.triplets(data, asked.triplets)
+        if args.first_edition:
+            first = stack.enter_context(FirstEditionSolver(args.first_edition))
+        for name in args.only:
+            data = first_edition.data_of(name, data_dir=args.data_dir)
+            triplets = shapes.triplets(data, args.triplets)
             floor = limit.measure(data.X, triplets)
-            for method in asked.methods:
+            for method in args.methods:
                 problem = paper_problem(data.X, triplets, method)
-                both = interleaved(problem, first, repeats=asked.repeats) if first else None
+                both = interleaved(problem, first, repeats=args.repeats) if first else None
                 report.add(
                     "profile",
                     data=data.name,

@@ -35,7 +35,7 @@ TABLES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     parser.add_argument("--data-dir", help="folder with the paper's data; digits needs none")
     parser.add_argument("--only", nargs="+", metavar="NAME", default=NAMES)
     parser.add_argument("--methods", nargs="+", default=("mini-sgd",))
@@ -43,17 +43,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--radius", type=float, default=1000.0)
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Fit every rule to every data set."""
     report.say(
-        f"{asked.triplets:,} triplets, the paper's settings, radius {asked.radius:g} (of the norm; "
+        f"{args.triplets:,} triplets, the paper's settings, radius {args.radius:g} (of the norm; "
         "of the trace for 'frank-wolfe')"
     )
-    for name in asked.only:
-        data = load(name, data_dir=asked.data_dir)
-        for method in asked.methods:
+    for name in args.only:
+        data = load(name, data_dir=args.data_dir)
+        for method in args.methods:
             for rule in RULES:
-                _measure(name, data, method, rule, asked, report)
+                _measure(name, data, method, rule, args, report)
 
 
 def _measure(
@@ -61,13 +61,13 @@ def _measure(
     data: Split,
     method: str,
     rule: str,
-    asked: argparse.Namespace,
+    args: argparse.Namespace,
     report: Report,
 ) -> None:
-    model = TripletSGD.paper(method, radius=asked.radius, random_state=0)
+    model = TripletSGD.paper(method, radius=args.radius, random_state=0)
     model.set_params(method=RECIPES[method](margin_unit="one", projection=rule))
     model.set_params(n_triplets=10).fit(data.X_train, data.y_train)  # compile
-    fitted = model.set_params(n_triplets=asked.triplets).fit(data.X_train, data.y_train)
+    fitted = model.set_params(n_triplets=args.triplets).fit(data.X_train, data.y_train)
     last = fitted.loss_curve_[-(len(fitted.loss_curve_) // 10 or 1) :]
     report.add(
         "projections",

@@ -23,8 +23,8 @@ from calipers import LEGO, LMNN, OASIS, SPML
 from calipers.arrays import FloatArray, IndexArray
 from calipers.data.datasets import DatasetError, Split, load
 from calipers.evaluation import split_error
+from calipers.factors import factor
 from calipers.losses import Hinge
-from calipers.metric import factor
 from calipers.neighbors.search import nearest_same_and_other
 from calipers.paper import published
 from calipers.paper.systems import draw_triplets, lego_limits
@@ -82,7 +82,7 @@ class Given:
     def fitted(self, learner: Any) -> Any:
         """A learner from the triplets, or a batch method from the labels."""
         if isinstance(learner, LMNN):
-            with warnings.catch_warnings():  # a stop after few steps is asked for
+            with warnings.catch_warnings():  # a stop after few steps is intended
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 return learner.fit(self.samples, self.data.y_train)
         return learner.fit_triplets(self.samples, self.triplets)
@@ -227,29 +227,29 @@ READINGS: Mapping[str, Mapping[str, Reading]] = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     parser.add_argument("--data-dir", help="folder with the data")
     parser.add_argument("--only", nargs="*", metavar="NAME", default=DATA)
     parser.add_argument("--methods", nargs="+", choices=READINGS, default=tuple(READINGS))
     parser.add_argument("--seed", type=int, default=0)
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Every reading on every data set, then the means, then the ties."""
     report.say(f"errors are of at most {MOST_TESTED:,} test samples; LMNN on {LMNN_DATA} only")
-    for name in asked.only:
+    for name in args.only:
         try:
-            data = load(name, data_dir=asked.data_dir, split=asked.seed, download=False)
+            data = load(name, data_dir=args.data_dir, split=args.seed, download=False)
         except DatasetError as problem:
             report.skip("readings", str(problem), data=name)
             continue
-        given = Given(data, draw_triplets(data, seed=asked.seed)[0], asked.seed)
-        for method in asked.methods:
+        given = Given(data, draw_triplets(data, seed=args.seed)[0], args.seed)
+        for method in args.methods:
             if method != "lmnn" or name in LMNN_DATA:
                 _compare(name, method, given, report)
     _means(report)
-    if "letter" in asked.only:
-        _ties(asked, report)
+    if "letter" in args.only:
+        _ties(args, report)
 
 
 def _compare(name: str, method: str, given: Given, report: Report) -> None:
@@ -303,11 +303,11 @@ def _means(report: Report) -> None:
                 )
 
 
-def _ties(asked: argparse.Namespace, report: Report) -> None:
+def _ties(args: argparse.Namespace, report: Report) -> None:
     """Our search on letter's scaled features beside brute force on these and on the integers."""
-    data = load("letter", data_dir=asked.data_dir, download=False)
+    data = load("letter", data_dir=args.data_dir, download=False)
     X, labels = data.X_train, np.unique(data.y_train, return_inverse=True)[1]
-    anchors = np.sort(np.random.default_rng(asked.seed).permutation(len(X))[:TIED_ANCHORS])
+    anchors = np.sort(np.random.default_rng(args.seed).permutation(len(X))[:TIED_ANCHORS])
     ours = np.hstack(nearest_same_and_other(X, labels, anchors, n_same=1, n_other=1))
     for features, values in (("scaled features", X), ("integers", np.rint(7.5 * (X + 1.0)))):
         theirs = np.array([_nearest(values, labels, anchor) for anchor in anchors])

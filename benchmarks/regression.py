@@ -46,17 +46,17 @@ TABLES = {f"regression{part}": peers.TABLES[f"peers{part}"] for part in ("", ", 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     parser.add_argument("--only", nargs="+", metavar="NAME", choices=DATA, default=tuple(DATA))
     parser.add_argument("--seeds", nargs="+", type=int, default=(0, 1, 2))
     peers.add_environment_arguments(parser)
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Measure data set by data set, then print the means over seeds."""
-    troubles = peers.troubles(asked, CONTESTANTS)
-    for name in asked.only:
-        for seed in asked.seeds:
+    troubles = peers.troubles(args, CONTESTANTS)
+    for name in args.only:
+        for seed in args.seeds:
             data = split(name, seed)
             for contestant in CONTESTANTS:
                 row: Row = {
@@ -65,10 +65,10 @@ def run(asked: argparse.Namespace, report: Report) -> None:
                     "seed": seed,
                     "peer": contestant.name,
                     "features": "standardised",
-                    "cap": asked.seconds,
+                    "cap": args.seconds,
                 }
                 try:
-                    answer = peers.measure(contestant, data, seed, asked, troubles, unexplained)
+                    answer = peers.measure(contestant, data, seed, args, troubles, unexplained)
                 except peers.PeerError as failure:
                     report.skip("regression", str(failure), **row)
                 else:

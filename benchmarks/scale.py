@@ -39,7 +39,7 @@ TABLES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     parser.add_argument("--n", type=int, default=40_000, help="samples to start from")
     parser.add_argument("--d", type=int, default=64, help="features")
     parser.add_argument("--triplets", type=int, default=2000)
@@ -47,23 +47,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workers", nargs="+", type=int, default=(1, 2))
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Let one after the other grow."""
-    most = max(asked.workers)
-    for workers in asked.workers:
+    most = max(args.workers)
+    for workers in args.workers:
         with cluster_of(workers) as client:
-            warm_up(client, asked.d)
-            _grow(client, asked, report, workers == most)
+            warm_up(client, args.d)
+            _grow(client, args, report, workers == most)
 
 
-def _grow(client: Any, asked: argparse.Namespace, report: Report, is_largest: bool) -> None:
+def _grow(client: Any, args: argparse.Namespace, report: Report, is_largest: bool) -> None:
     """Workers grow from cluster to cluster, samples and partitions on the largest."""
-    report.add("scale", grows="workers", **measure(client, asked, asked.n, 8))
+    report.add("scale", grows="workers", **measure(client, args, args.n, 8))
     if is_largest:
-        for factor in asked.factors:
-            report.add("scale", grows="samples", **measure(client, asked, factor * asked.n, 8))
+        for factor in args.factors:
+            report.add("scale", grows="samples", **measure(client, args, factor * args.n, 8))
         for parts in (8, 32):
-            report.add("scale", grows="partitions", **measure(client, asked, asked.n, parts))
+            report.add("scale", grows="partitions", **measure(client, args, args.n, parts))
 
 
 @contextmanager
@@ -98,19 +98,19 @@ def fit(client: Any, X: FloatArray, y: IndexArray, parts: int, n_triplets: int) 
     return learner(n_triplets).fit(list(parts_of_X), list(parts_of_y), client=client)
 
 
-def measure(client: Any, asked: argparse.Namespace, n: int, parts: int) -> Row:
+def measure(client: Any, args: argparse.Namespace, n: int, parts: int) -> Row:
     """One fit beside the same in memory."""
-    X, y = noisy_classes(n, asked.d)
-    one = learner(asked.triplets).fit(X, y)
+    X, y = noisy_classes(n, args.d)
+    one = learner(args.triplets).fit(X, y)
     client.run(forget_peak)
     sent = sum(client.run(bytes_sent).values())
     with counted_waits() as waits:
-        got = fit(client, X, y, parts, asked.triplets)
+        got = fit(client, X, y, parts, args.triplets)
     moved = sum(client.run(bytes_sent).values()) - sent
     workers = client.run(peak_megabytes)
     return {
         "n": n,
-        "d": asked.d,
+        "d": args.d,
         "parts": parts,
         "workers": len(workers),
         "mining_seconds": got.mining_seconds_,

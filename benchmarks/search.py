@@ -53,7 +53,7 @@ OURS = ("scifact_train.npz", "cranfield.npz")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     parser.add_argument("what", choices=("folds", "random", "seconds", "memory"))
     parser.add_argument("--data-dir", type=Path, default=Path("../shared/data"))
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="collections (NPZ)")
@@ -65,19 +65,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--d", type=int, default=384)
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Measure one thing."""
-    if asked.what in ("seconds", "memory"):
-        _scale(asked, report)
+    if args.what in ("seconds", "memory"):
+        _scale(args, report)
         return
-    for file in asked.files or [asked.data_dir / name for name in OURS]:
+    for file in args.files or [args.data_dir / name for name in OURS]:
         log = collection(file)
-        if asked.what == "random":
-            taken = sum(_random(log, seed) for seed in range(asked.draws))
-            report.add("random", collection=file.stem, draws=asked.draws, taken=taken)
+        if args.what == "random":
+            taken = sum(_random(log, seed) for seed in range(args.draws))
+            report.add("random", collection=file.stem, draws=args.draws, taken=taken)
             continue
-        for held_out in asked.held_out:
-            for seed in range(asked.seeds):
+        for held_out in args.held_out:
+            for seed in range(args.seeds):
                 _folds(report, file.stem, log, held_out, seed)
 
 
@@ -126,22 +126,22 @@ def _random(log: tuple[Any, Any, Any], seed: int) -> bool:
     return QueryAdapter(random_state=seed).fit(queries, documents, drawn).helps_
 
 
-def _scale(asked: argparse.Namespace, report: Report) -> None:
+def _scale(args: argparse.Namespace, report: Report) -> None:
     """Fit made-up embeddings, in memory or from a file."""
-    large = asked.what == "memory"
-    n_pairs = asked.pairs or (100_000 if large else 10_000)
-    n_documents = asked.documents or (1_000_000 if large else 10_000)
+    large = args.what == "memory"
+    n_pairs = args.pairs or (100_000 if large else 10_000)
+    n_documents = args.documents or (1_000_000 if large else 10_000)
     rng = np.random.default_rng(0)
     with TemporaryDirectory() as folder:
         documents = np.memmap(
-            Path(folder) / "documents", np.float16, "w+", shape=(n_documents, asked.d)
+            Path(folder) / "documents", np.float16, "w+", shape=(n_documents, args.d)
         )
         for start in range(0, n_documents, 1 << 16):
             block = documents[start : start + (1 << 16)]
             block[:] = rng.normal(size=block.shape)
         given: Any = documents if large else np.asarray(documents, dtype=np.float32)
         answered = rng.choice(n_documents, n_pairs, replace=n_pairs > n_documents)
-        turn = np.eye(asked.d) + 0.02 * rng.normal(size=(asked.d, asked.d))
+        turn = np.eye(args.d) + 0.02 * rng.normal(size=(args.d, args.d))
         queries = (documents[answered] @ turn).astype(np.float32)
         queries += 8 * rng.normal(size=queries.shape).astype(np.float32)
         pairs = np.column_stack([np.arange(n_pairs), answered])
@@ -154,7 +154,7 @@ def _scale(asked: argparse.Namespace, report: Report) -> None:
         "seconds",
         pairs=n_pairs,
         documents=n_documents,
-        d=asked.d,
+        d=args.d,
         fit_seconds=fit_seconds,
         one_seconds=one_seconds,
         query_microseconds=_one_query(adapter, queries[0]),

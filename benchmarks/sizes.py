@@ -3,7 +3,7 @@
 Each fit is `TripletSGD`'s default in a process of its own, with all libraries loaded by a small fit
 before. The samples are overlapping classes, or unit-norm embeddings of 50 classes, in an array or
 in a memory-mapped file. "above MB" is what the fit adds to the resident memory of the process,
-pages of the file included; the last column is what is asked of it.
+pages of the file included; the last column is what it may take.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TABLES = {
         Column("seconds", "seconds", ".1f"),
         Column("CPU s", "cpu_seconds", ".1f"),
         Column("above MB", "above_megabytes", ",.0f", 9),
-        Column("asked", "asked", width=16),
+        Column("limit", "limit", width=16),
     ]
 }
 _BLOCK = 100_000
@@ -42,7 +42,7 @@ class Size(NamedTuple):
     d: int
     n_classes: int = 20
     kind: str = "array"  # or "file" or "embeddings"
-    asked: str = ""
+    limit: str = ""
     n_triplets: int | None = None
 
     @property
@@ -62,7 +62,7 @@ SIZES = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     numbers = range(len(SIZES))
     listed = ", ".join(f"{i}: {size.name}" for i, size in enumerate(SIZES))
     parser.add_argument(
@@ -73,15 +73,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seconds", type=float, default=3600.0, help="cap of one fit")
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Generate, fit, size by size; of the last file from few triplets only."""
-    for number in asked.only:
-        size = SIZES[number]._replace(n=SIZES[number].n // asked.shrink)
-        with TemporaryDirectory(dir=asked.folder) as folder:
+    for number in args.only:
+        size = SIZES[number]._replace(n=SIZES[number].n // args.shrink)
+        with TemporaryDirectory(dir=args.folder) as folder:
             write_samples(Path(folder), size)
             row = fresh.call(
                 "default_fit",
-                seconds=asked.seconds,
+                seconds=args.seconds,
                 folder=folder,
                 memmap=size.kind == "file",
                 n_triplets=size.n_triplets,

@@ -82,7 +82,7 @@ TRACED_PART = 20_000  # triplets
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     parser.add_argument("--data-dir", help="folder with the paper's data")
     parser.add_argument(
         "--only",
@@ -114,34 +114,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Measure data set by data set."""
-    ours.warm_up(tuple(asked.methods))
+    ours.warm_up(tuple(args.methods))
     report.say(
         f"plain: NumPy, with the BLAS threads named (one or all, whichever is faster), stopped "
-        f"after {asked.seconds:g} s; 'ours s' and ratio are of the iterations that it did\n"
+        f"after {args.seconds:g} s; 'ours s' and ratio are of the iterations that it did\n"
         "same: decisions in common from the start; changes: updates not lost in rounding\n"
         "limit: product of all margins needed + a Cholesky factorisation per update "
         "(strict: per change); MB: peak above X and triplets"
     )
-    names = asked.only or (first_edition.COMPARED if asked.first_edition else shapes.NAMES)
-    if asked.first_edition:
-        _run_editions(names, asked, report)
+    names = args.only or (first_edition.COMPARED if args.first_edition else shapes.NAMES)
+    if args.first_edition:
+        _run_editions(names, args, report)
         return
     for name in names:
-        data = first_edition.data_of(name, data_dir=asked.data_dir, shrink=asked.shrink)
+        data = first_edition.data_of(name, data_dir=args.data_dir, shrink=args.shrink)
         if data.note:
             report.say(f"{data.name}: {data.note}")
-        _run_data(data, asked, report)
-    if asked.fit_memory != "none":
-        _run_fit_memory(asked, report)
+        _run_data(data, args, report)
+    if args.fit_memory != "none":
+        _run_fit_memory(args, report)
 
 
-def _run_data(data: shapes.Data, asked: argparse.Namespace, report: Report) -> None:
-    triplets = shapes.triplets(data, asked.triplets)
+def _run_data(data: shapes.Data, args: argparse.Namespace, report: Report) -> None:
+    triplets = shapes.triplets(data, args.triplets)
     floor = limit.measure(data.X, triplets)
-    threads = asked.plain_threads or blas.for_eigendecomposition(data.X.shape[1])
-    for method in asked.methods:
+    threads = args.plain_threads or blas.for_eigendecomposition(data.X.shape[1])
+    for method in args.methods:
         problem = paper_problem(data.X, triplets, method)
         report.add(
             "speed",
@@ -151,25 +151,25 @@ def _run_data(data: shapes.Data, asked: argparse.Namespace, report: Report) -> N
             method=method,
             n_triplets=len(triplets),
             n_iterations=problem.n_iterations,
-            cap=asked.seconds,
+            cap=args.seconds,
             plain_threads=threads,
-            **compare(problem, floor, cap=asked.seconds, threads=threads),
+            **compare(problem, floor, cap=args.seconds, threads=threads),
         )
 
 
-def _run_editions(names: Sequence[str], asked: argparse.Namespace, report: Report) -> None:
+def _run_editions(names: Sequence[str], args: argparse.Namespace, report: Report) -> None:
     """Both editions on all problems, then the geometric mean."""
     report.say(
-        f"both editions in turn, medians of {asked.repeats} runs; ratio: first edition / ours "
+        f"both editions in turn, medians of {args.repeats} runs; ratio: first edition / ours "
         "(CPU ratio: of CPU seconds, which other work on the machine changes less)"
     )
     with ExitStack() as stack:
-        first = stack.enter_context(FirstEditionSolver(asked.first_edition))
+        first = stack.enter_context(FirstEditionSolver(args.first_edition))
         for name in names:
-            data = first_edition.data_of(name, data_dir=asked.data_dir, shrink=asked.shrink)
-            triplets = shapes.triplets(data, asked.triplets)
+            data = first_edition.data_of(name, data_dir=args.data_dir, shrink=args.shrink)
+            triplets = shapes.triplets(data, args.triplets)
             floor = limit.measure(data.X, triplets)
-            for method in asked.methods:
+            for method in args.methods:
                 problem = paper_problem(data.X, triplets, method)
                 report.add(
                     "editions",
@@ -180,23 +180,23 @@ def _run_editions(names: Sequence[str], asked: argparse.Namespace, report: Repor
                     method=method,
                     n_triplets=len(triplets),
                     n_iterations=problem.n_iterations,
-                    **_editions(problem, floor, first, asked),
+                    **_editions(problem, floor, first, args),
                 )
     report.say(f"\n{summary(report.rows)}")
 
 
 def _editions(
-    problem: Problem, floor: limit.Limit, first: FirstEditionSolver, asked: argparse.Namespace
+    problem: Problem, floor: limit.Limit, first: FirstEditionSolver, args: argparse.Namespace
 ) -> Row:
-    row = first_edition.interleaved(problem, first, repeats=asked.repeats)
+    row = first_edition.interleaved(problem, first, repeats=args.repeats)
     limit_seconds = floor.seconds(problem, row["updates"])
     row["limit_seconds"] = limit_seconds
     row["times_limit"] = row["seconds"] / limit_seconds
     row["cpu_times_limit"] = row["cpu_seconds"] / limit_seconds
-    if asked.seconds > 0:
-        threads = asked.plain_threads or blas.for_eigendecomposition(problem.X.shape[1])
+    if args.seconds > 0:
+        threads = args.plain_threads or blas.for_eigendecomposition(problem.X.shape[1])
         with threadpool_limits(threads, user_api="blas"):
-            seconds, expected = best_timed(lambda: plain.run(problem, seconds=asked.seconds))
+            seconds, expected = best_timed(lambda: plain.run(problem, seconds=args.seconds))
         n_plain = len(expected.accepted)
         prefix_seconds, _ = best_timed(lambda: ours.run(problem.prefix(n_plain)))
         row |= {"plain_threads": threads, "plain_iterations": n_plain}
@@ -275,20 +275,20 @@ def _peak(problem: Problem, seconds: float) -> float:
     return traced_megabytes(lambda: ours.run(problem))
 
 
-def _run_fit_memory(asked: argparse.Namespace, report: Report) -> None:
+def _run_fit_memory(args: argparse.Namespace, report: Report) -> None:
     """A complete default fit in a fresh process, with all libraries loaded before and not."""
     asked_fit = {
-        "name": asked.fit_memory,
-        "data_dir": asked.data_dir,
-        "shrink": asked.shrink,
-        "n_triplets": asked.triplets,
+        "name": args.fit_memory,
+        "data_dir": args.data_dir,
+        "shrink": args.shrink,
+        "n_triplets": args.triplets,
         "method": "ha-sgd",
     }
-    facts = {"method": "ha-sgd", "n_triplets": asked.triplets}
+    facts = {"method": "ha-sgd", "n_triplets": args.triplets}
     try:
         first = fresh.call("fit_memory", warm=False, **asked_fit)
         row = fresh.call("fit_memory", warm=True, **asked_fit)
     except fresh.FreshProcessError as failure:
-        report.skip("fit memory", str(failure), data=asked.fit_memory, **facts)
+        report.skip("fit memory", str(failure), data=args.fit_memory, **facts)
         return
     report.add("fit memory", **facts, **row, first_resident_megabytes=first["resident_megabytes"])

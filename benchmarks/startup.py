@@ -63,7 +63,7 @@ MOST_FITS = 3  # processes that fit, per method and shape
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--features", nargs="+", type=int, default=(16, 256))
@@ -76,16 +76,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Fit iris; start processes; then look at the first fit in a process."""
-    if asked.install:
-        _install(asked.install, asked.repeats, report)
+    if args.install:
+        _install(args.install, args.repeats, report)
     else:
-        _iris(Path(sys.executable), asked.repeats, report)
-    report.say(f"whole processes, {asked.repeats} each after one that is not counted")
+        _iris(Path(sys.executable), args.repeats, report)
+    report.say(f"whole processes, {args.repeats} each after one that is not counted")
     best: dict[str, float] = {}
     for process, words in COMMANDS.items():
-        readings = [timed(partial(_start, words))[0] for _ in range(asked.repeats + 1)]
+        readings = [timed(partial(_start, words))[0] for _ in range(args.repeats + 1)]
         best[process] = min(readings[1:])
         without = process.removesuffix(", calipers")
         report.add(
@@ -96,9 +96,9 @@ def run(asked: argparse.Namespace, report: Report) -> None:
             added_seconds=best[process] - best[without] if without != process else None,
             readings=readings[1:],
         )
-    for method in asked.methods:
-        for d in asked.features:
-            _first_fit(method, d, min(asked.repeats, MOST_FITS), report)
+    for method in args.methods:
+        for d in args.features:
+            _first_fit(method, d, min(args.repeats, MOST_FITS), report)
 
 
 def _install(python: str, repeats: int, report: Report) -> None:

@@ -80,7 +80,7 @@ TABLES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     parser.add_argument("--data-dir", help="folder with the paper's data")
     parser.add_argument(
         "--only",
@@ -141,17 +141,17 @@ def _settings(text: str) -> dict[str, float]:
     return {name: json.loads(value) for name, _, value in pairs}
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Measure what the file does not have, then print the tables of all it has."""
     with ExitStack() as stack:
-        chosen = _choices(asked)
-        if asked.first_edition:
-            worker = stack.enter_context(FirstEdition(asked.first_edition))
+        chosen = _choices(args)
+        if args.first_edition:
+            worker = stack.enter_context(FirstEdition(args.first_edition))
             chosen.insert(0, Choice(FIRST_EDITION, worker.fit))
-        rows = _measure_all(asked, chosen, report)
-    baseline = FIRST_EDITION if asked.first_edition else asked.numbers_of or DEFAULT
+        rows = _measure_all(args, chosen, report)
+    baseline = FIRST_EDITION if args.first_edition else args.numbers_of or DEFAULT
     report.say(
-        f"\n{asked.mislabelled:.0%} of the samples learned from are mislabelled; means over data "
+        f"\n{args.mislabelled:.0%} of the samples learned from are mislabelled; means over data "
         f"sets of means over seeds; change: error minus that of {baseline}, in points, with its "
         "standard error over data sets; better, worse: data sets with a lower, higher error; "
         "x seconds: geometric mean of the ratios"
@@ -159,36 +159,36 @@ def run(asked: argparse.Namespace, report: Report) -> None:
     for choice in chosen:
         for line in summary(rows, choice.name, baseline):
             report.show("study, choices", **line)
-    if asked.learners is not None:
+    if args.learners is not None:
         for name in (DEFAULT, "MetricCV"):
             _show_sets(rows, name, report)
 
 
-def _choices(asked: argparse.Namespace) -> list[Choice]:
+def _choices(args: argparse.Namespace) -> list[Choice]:
     """What is compared; the baseline always is."""
-    if asked.numbers_of:
-        return [learner(asked.numbers_of), *numbers_of(asked.numbers_of, asked.settings)]
-    if asked.learners is not None:
-        return [learner(name) for name in dict.fromkeys((DEFAULT, *(asked.learners or LEARNERS)))]
+    if args.numbers_of:
+        return [learner(args.numbers_of), *numbers_of(args.numbers_of, args.settings)]
+    if args.learners is not None:
+        return [learner(name) for name in dict.fromkeys((DEFAULT, *(args.learners or LEARNERS)))]
     return [
         learner(DEFAULT),
-        *(choice for name in asked.constants for choice in constants()[name]),
+        *(choice for name in args.constants for choice in constants()[name]),
     ]
 
 
-def _measure_all(asked: argparse.Namespace, chosen: Sequence[Choice], report: Report) -> list[Row]:
+def _measure_all(args: argparse.Namespace, chosen: Sequence[Choice], report: Report) -> list[Row]:
     """Rows of all choices on all hold-outs, choice after choice on each."""
     stored = list(read(report.file)) if report.file.is_file() else []
     known = {(*_place(row), row["choice"]): row for row in stored}
     warm_up()
     rows: list[Row] = []
-    for seed in asked.seeds:
-        for name in expand(asked.only):
-            place: Row = {"data": name, "seed": seed, "most": asked.most}
-            place["mislabelled"] = asked.mislabelled
+    for seed in args.seeds:
+        for name in expand(args.only):
+            place: Row = {"data": name, "seed": seed, "most": args.most}
+            place["mislabelled"] = args.mislabelled
             missing = [one for one in chosen if (*_place(place), one.name) not in known]
             try:
-                for row in _measure_missing(place, missing, asked.data_dir, report):
+                for row in _measure_missing(place, missing, args.data_dir, report):
                     known[*_place(place), row["choice"]] = row
             except DatasetError as error:
                 report.say(f"{name} is left out: {error}")

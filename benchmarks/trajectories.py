@@ -37,7 +37,7 @@ TABLES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     parser.add_argument(
         "--first-edition",
         metavar="PYTHON",
@@ -47,12 +47,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0)
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Fit both, learner after learner."""
     X, y = load_wine(return_X_y=True)
     X = StandardScaler().fit_transform(X)
-    with FirstEdition(asked.first_edition) as first:
-        for name, learner, settings, ours in learners(asked.seed):
+    with FirstEdition(args.first_edition) as first:
+        for name, learner, settings, ours in learners(args.seed):
             theirs = first.learn(learner, settings, X, y)
             ours.fit(X, y)
             M, N = (L.T @ L for L in (ours.components_, theirs.components))

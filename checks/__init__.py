@@ -9,6 +9,7 @@ Map of this package, by the command ``python -m checks COMMAND``:
 - `long`: a run over ten million triplets, watched for drift;
 - `load`: a thousand fits in one process, many processes from a cold cache, many threads;
 - `calls`: which of our functions a default fit goes through;
+- `metric-learn`: its own tests, with our classes for its classes;
 - `mutate`: Python modules changed in small ways, one at a time; the tests must notice each;
 - `versions`: the core tests under the lowest and the newest versions of what is required;
 - `wheel`: the names of all that is in the wheel and in the source archive.

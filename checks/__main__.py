@@ -21,6 +21,7 @@ COMMANDS = (
     "long",
     "load",
     "calls",
+    "metric-learn",
     "mutate",
     "versions",
     "wheel",
@@ -33,10 +34,10 @@ def main(words: Sequence[str] | None = None) -> int:
     command, *rest = (sys.argv[1:] if words is None else words) or ["--help"]
     _parser().parse_args([command])
     module = importlib.import_module(f"checks.{command.replace('-', '_')}")
-    asked = _parser_of(command, module).parse_args(rest)
-    report = Report(command, module.TABLES, file=asked.rows)
+    args = _parser_of(command, module).parse_args(rest)
+    report = Report(command, module.TABLES, file=args.rows)
     report.say(describe(machine()))
-    module.run(asked, report)
+    module.run(args, report)
     bad = [row for row in report.rows if not row["holds"]]
     report.say(f"\n{len(report.rows) - len(bad)} of {len(report.rows)} hold; rows: {report.file}")
     return 1 if bad else 0

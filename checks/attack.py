@@ -33,18 +33,18 @@ MOST_PRINTED = 5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     parser.add_argument("--cases", type=int, default=2350, help="in all (default: %(default)s)")
     parser.add_argument("--only", nargs="+", choices=ATTACKS, default=list(ATTACKS))
     parser.add_argument("--seed", type=int, help="of the first case (default: any)")
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Draw cases of one attack after the other."""
-    first = secrets.randbelow(2**32) if asked.seed is None else asked.seed
-    total = sum(ATTACKS[name][1] for name in asked.only)
-    for name in asked.only:
-        _attack(name, -(-asked.cases * ATTACKS[name][1] // total), first, report)
+    first = secrets.randbelow(2**32) if args.seed is None else args.seed
+    total = sum(ATTACKS[name][1] for name in args.only)
+    for name in args.only:
+        _attack(name, -(-args.cases * ATTACKS[name][1] // total), first, report)
 
 
 def _attack(name: str, n_cases: int, first: int, report: Report) -> None:

@@ -41,10 +41,10 @@ class Function(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked: nothing."""
+    """Add no options."""
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Fit, fit again and count."""
     X, y = load_iris(return_X_y=True)
     model = TripletSGD(random_state=0).fit(X, y)

@@ -44,7 +44,7 @@ TABLES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     parser.add_argument("--each", type=int, default=10_000, help="of a kind (default: %(default)s)")
     parser.add_argument(
         "--commands",
@@ -54,13 +54,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Damage and read."""
     seed = randbits(63)
     with TemporaryDirectory() as temporary:
         folder = Path(temporary)
         whole = small_file(folder).read_bytes()
-        ways = {"Python": asked.each, "commands": asked.commands}
+        ways = {"Python": args.each, "commands": args.commands}
         for damage in DAMAGES:
             path, spoil = folder / "damaged.safetensors", partial(damage, whole)
             for (way, n), look in zip(ways.items(), (read_metric, metric_by_commands), strict=True):

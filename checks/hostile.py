@@ -1,4 +1,4 @@
-"""Generated bad input against every learner, as many cases as asked for, others each time.
+"""Generated bad input against every learner, as many cases as you like, others each time.
 
 Every case must give a metric that is one, or a sentence that names the cause; see
 ``tests/hostile.py``. A case that does neither is printed as hypothesis shrinks it.
@@ -28,15 +28,15 @@ TABLES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     parser.add_argument("--cases", type=int, default=100_000, help="in all (default: %(default)s)")
     parser.add_argument("--learners", nargs="+", choices=LEARNERS, default=list(LEARNERS))
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Draw cases for one learner after the other."""
-    for name in asked.learners:
-        _check(name, -(-asked.cases // len(asked.learners)), report)
+    for name in args.learners:
+        _check(name, -(-args.cases // len(args.learners)), report)
 
 
 def _check(name: str, n_cases: int, report: Report) -> None:

@@ -32,16 +32,16 @@ TABLES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     parser.add_argument("--times", type=int, default=30, help="of a command (default: %(default)s)")
     parser.add_argument("--jobs", nargs="+", choices=JOBS, default=list(JOBS))
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Stop, look, start again."""
     seed = randbits(63)
-    for name in asked.jobs:
-        _check(name, asked.times, seed, report)
+    for name in args.jobs:
+        _check(name, args.times, seed, report)
 
 
 def _check(name: str, times: int, seed: int, report: Report) -> None:

@@ -37,31 +37,31 @@ TABLES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     parser.add_argument("--fits", type=int, default=1000)
     parser.add_argument("--processes", type=int, default=8)
     parser.add_argument("--threads", type=int, default=16)
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """All three."""
     started = perf_counter()
-    before, after = memory_over(asked.fits)
+    before, after = memory_over(args.fits)
     report.add(
         "load",
         load="fits in one process, every learner",
-        times=asked.fits,
+        times=args.fits,
         before=before,
         after=after,
         seconds=perf_counter() - started,
         holds=after - before <= MOST_GROWTH,
     )
     started = perf_counter()
-    digests = from_cold(asked.processes)
+    digests = from_cold(args.processes)
     report.add(
         "load",
         load="processes at once, one cold cache",
-        times=asked.processes,
+        times=args.processes,
         seconds=perf_counter() - started,
         holds=len(set(digests)) == 1 and not digests[0].startswith("failed"),
         digests=digests,
@@ -70,8 +70,8 @@ def run(asked: argparse.Namespace, report: Report) -> None:
     report.add(
         "load",
         load="threads that transform at once",
-        times=asked.threads,
-        holds=same_in_threads(asked.threads),
+        times=args.threads,
+        holds=same_in_threads(args.threads),
         seconds=perf_counter() - started,
     )
 

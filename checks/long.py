@@ -36,21 +36,21 @@ TABLES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     parser.add_argument("--triplets", type=int, default=10_000_000)
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
     parser.add_argument("--features", type=int, default=6)
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Advance, check, go on."""
-    portion = max(10, asked.triplets // 100)
-    for method in asked.methods:
-        problem = paper_problem(*noise(asked.features, portion, seed=0), method)
+    portion = max(10, args.triplets // 100)
+    for method in args.methods:
+        problem = paper_problem(*noise(args.features, portion, seed=0), method)
         solver = solver_of(replace(problem, radius=RADIUS))
         started = perf_counter()
         for number in range(100):
-            solver.advance(*noise(asked.features, portion, seed=number))
+            solver.advance(*noise(args.features, portion, seed=number))
             if number % 10 == 9:
                 facts = _facts(solver)
                 report.add("long", method=method, seconds=perf_counter() - started, **facts)

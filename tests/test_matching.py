@@ -279,3 +279,16 @@ def test_precision_alone_is_an_f_score() -> None:
     is_match = np.asarray(SIGNS) > 0
     best = max(is_match[distances <= limit].mean() for limit in distances)
     assert precision_score(SIGNS, model.predict(PAIRS)) == best
+
+
+@pytest.mark.parametrize("classifier", [PairClassifier, TripletClassifier])
+def test_transform_takes_indices_of_the_preprocessor(classifier: Any) -> None:
+    model = classifier(Euclidean(), preprocessor=X)
+    tuples = INDICES if classifier is PairClassifier else np.column_stack([INDICES, INDICES[:, 0]])
+    model.fit(tuples, SIGNS)
+    np.testing.assert_array_equal(model.transform([3, 1]), X[[3, 1]])
+    np.testing.assert_array_equal(model.transform(X[[3, 1]]), X[[3, 1]])
+    with pytest.raises(ValueError, match=r"got samples from 3 to 150 for the 150 samples of prep"):
+        model.transform([3, 150])
+    with pytest.raises(ValueError, match="Expected 2D array, got 1D array"):
+        classifier(Euclidean()).fit(X[tuples], SIGNS).transform(X[0])

@@ -51,6 +51,15 @@ def test_batches(cuts: list[int]) -> None:
     assert stream.classes.tolist() == [0, 1, 2, 3]
 
 
+@pytest.mark.parametrize("cuts", [[], [1, 2, 40], range(1, 60)])
+def test_batches_of_which_variances_are_kept(cuts: list[int]) -> None:
+    stream, weights = StreamedMoments(diagonal=True), RNG.random(60)
+    for some in np.split(np.arange(60), cuts):
+        stream.add(X[some], np.zeros(len(some)), weights[some])
+    expected = np.average((X - np.average(X, axis=0, weights=weights)) ** 2, 0, weights)
+    np.testing.assert_allclose(stream.variances, expected, rtol=1e-10)
+
+
 def test_given_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("calipers.moments.PAIRS_AT_ONCE", 7)
     pairs = RNG.integers(60, size=(30, 2))

@@ -9,7 +9,7 @@ import pytest
 
 from calipers import TripletSGD, rounds
 from calipers.arrays import FloatArray, IndexArray
-from calipers.metric import factor
+from calipers.factors import factor
 from calipers.triplets import DrawnTriplets
 from learners import iris, random_triplets, streams
 from reference.plain import plain_walk

@@ -233,7 +233,7 @@ def test_a_candidate_that_cannot_be_fitted_is_left_out() -> None:
     candidates = [("many", TripletSGD(n_neighbors=130)), *THREE]
     fitted = MetricCV(candidates, random_state=0).fit(X, labels)
     assert fitted.notes_[-1].startswith(
-        "The candidate 'many' was left out: TripletSGD was asked for n_neighbors=130"
+        "The candidate 'many' was left out: TripletSGD has n_neighbors=130"
     )
     assert np.isnan(fitted.cv_results_["mean_test_score"][0])
     assert fitted.cv_results_["rank_test_score"][0] == 4

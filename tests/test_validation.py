@@ -84,7 +84,7 @@ REFUSED_BY_STEPS: dict[str, tuple[Any, Any, type[Exception], str]] = {
         X[:5],
         [0, 0, 1, 1, 1],
         ValueError,
-        "{} was asked for n_neighbors=5 nearest samples, but X has 5 samples, 4 besides the "
+        "{} has n_neighbors=5, but X has 5 samples, 4 besides the "
         "anchor: lower n_neighbors to at most 4, or pass more samples.",
     ),
     "all samples equal": (
@@ -301,7 +301,7 @@ MAKES_NO_SENSE: list[tuple[dict[str, Any], str, str]] = [
     (
         {"n_triplets": 61},
         "fit_triplets",
-        "TripletSGD was asked for n_triplets=61, but 60 triplets were given: lower n_triplets or "
+        "TripletSGD has n_triplets=61, but 60 triplets were given: lower n_triplets or "
         "leave it out.",
     ),
     *(
@@ -326,8 +326,7 @@ MAKES_NO_SENSE: list[tuple[dict[str, Any], str, str]] = [
         (
             {"n_components": 5},
             how,
-            "TripletSGD was asked for n_components=5, but X has 4 features: ask for at most 4, or "
-            "None for all.",
+            "TripletSGD has n_components=5, but X has 4 features: set at most 4, or None for all.",
         )
         for how in ("fit", "fit_triplets", "partial_fit", "partial_fit_triplets")
     ),

@@ -55,12 +55,12 @@ class FirstEditionSolver(FirstEdition):
                 "seed",
             )
         }
-        asked = {**numbers, "n_triplets": len(problem.triplets), "arrays": self._n_given}
-        measured: Row = json.loads(self._ask(json.dumps(asked)))
+        request = {**numbers, "n_triplets": len(problem.triplets), "arrays": self._n_given}
+        measured: Row = json.loads(self._ask(json.dumps(request)))
         return Outcome(np.load(self._path / "answer.npy"), np.empty((0, 0))), measured
 
     def _give(self, problem: Problem) -> None:
-        """Write the arrays to the folder unless they are there (or more triplets than asked)."""
+        """Write the arrays to the folder unless they are there (or more triplets than needed)."""
         if self._given is not None:
             X, triplets = self._given
             n = len(problem.triplets)

@@ -62,7 +62,7 @@ class Checkpointed:
     def _checkpoint_observer(
         self, samples: Samples, examples: IndexArray | None = None
     ) -> CheckpointObserver | None:
-        """An observer of this fit, or None where no file was asked for."""
+        """An observer of this fit, or None without a file."""
         if self._checkpoint is None:
             return None
         return CheckpointObserver(self._checkpoint, fit_digest(self, samples, examples))

@@ -16,6 +16,7 @@ from calipers import validation
 from calipers.arrays import FloatArray, IndexArray
 from calipers.coordinates import complement, sample_covariance, span_basis
 from calipers.data.samples import MemorySamples, Samples, in_memory
+from calipers.factors import factor, principal_order, with_positive_peaks
 from calipers.fitting import checking
 from calipers.init import SMALLEST_VARIANCE, scaled, shrinkage_of, std_or_one
 from calipers.inputs import (
@@ -26,7 +27,6 @@ from calipers.inputs import (
     restored_on_failure,
     weighted_part,
 )
-from calipers.metric import factor, principal_order, with_positive_peaks
 from calipers.moments import Moments, StreamedMoments, mean_outer_product, moments_of
 from calipers.threads import single_threaded_blas
 
@@ -222,7 +222,8 @@ class FromMoments:
     ) -> Self:
         """Learn from one more batch: the metric is that of a fit to all batches together.
 
-        A matrix of n_features by n_features is kept for each class.
+        A matrix of n_features by n_features is kept for each class; `Scaled` without
+        `n_components` keeps one number for each feature.
 
         Parameters
         ----------
@@ -239,17 +240,23 @@ class FromMoments:
             The estimator, with the metric so far.
         """
         with restored_on_failure(self):
-            batch = weighted_part(self, self._batch(X, y), sample_weight)
+            batch = weighted_part(self, self._batch(X, y), sample_weight, in_stream=True)
             samples = in_memory(batch.samples)
             validation.check_range(samples)
             validation.check_components(type(self).__name__, self.n_components, samples.shape[1])
-            stream = StreamedMoments(self._stream)
+            stream = StreamedMoments(self._stream, diagonal=self._is_diagonal())
             stream.add(samples.X, batch.y, samples.weights)
             if self._has_classes:
                 self.classes_ = stream.classes
-            self._set(Scatters.of_labels(stream.moments()))
+            self._set_from(stream)
             self._stream = stream
         return self
+
+    def _is_diagonal(self) -> bool:
+        return False
+
+    def _set_from(self, stream: StreamedMoments) -> None:
+        self._set(Scatters.of_labels(stream.moments()))
 
     def _batch(self, X: npt.ArrayLike, y: npt.ArrayLike | None) -> Given:
         """Samples of a stream; without classes all are of one."""

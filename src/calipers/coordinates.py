@@ -11,6 +11,7 @@ from scipy.linalg import qr
 
 from calipers.arrays import FloatArray
 from calipers.data.samples import MemorySamples, Samples, relative_weights
+from calipers.factors import factor, principal_order
 from calipers.init import (
     MOMENT_SAMPLES,
     Init,
@@ -21,7 +22,6 @@ from calipers.init import (
     product,
     whitening,
 )
-from calipers.metric import factor, principal_order
 from calipers.threads import single_threaded_blas
 
 
@@ -54,7 +54,7 @@ class Coordinates:
     def _of_few(
         cls, linear: LinearMap, samples: Samples, whitened: bool
     ) -> tuple[Coordinates, Samples]:
-        """The same in the span of the samples, whitened within classes there if that is asked."""
+        """The same in the span of the samples, ``whitened`` within classes there."""
         indices = np.arange(samples.shape[0])
         labels = samples.labels_of(indices) if len(samples.class_sizes) else None
         X = linear(samples.take(indices).astype(np.float64))

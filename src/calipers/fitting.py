@@ -99,7 +99,7 @@ class FromLabels:
     def fit(
         self,
         X: npt.ArrayLike,
-        y: npt.ArrayLike,
+        y: npt.ArrayLike | None = None,
         sample_weight: npt.ArrayLike | None = None,
         *,
         unlabeled: Any = None,

@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
-from sklearn.utils import assert_all_finite, check_array, column_or_1d
+from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from calipers import memmap
 from calipers.arrays import (
     IndexArray,
+    checked_weights,
     exact_labels,
     refuse_kinds,
     refuse_masked,
@@ -30,6 +31,9 @@ from calipers.data.samples import MemorySamples, Samples, weighted, weights_of
 from calipers.memmap import blocks_of
 
 _LABELS_AT_ONCE = 2**20
+_BITS = np.finfo(np.float64).nmant + 1
+MOST_SAMPLES = 2.0**_BITS
+"""Float64 counts no further: one sample more makes no difference."""
 _fitting: dict[tuple[int, int], tuple[int, object]] = {}  # thread and mark of each fit under way
 _DENSE: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C"}
 
@@ -97,6 +101,7 @@ def given_labeled(estimator: Any, X: Any, y: Any, *, client: Any = None) -> Iter
     """
     with fresh_fit(estimator):
         if is_collection(X):
+            refuse_no_labels(estimator, y)
             with _on_cluster(estimator, X, y, client) as given:
                 yield given
             return
@@ -124,26 +129,25 @@ def labelled_part(estimator: Any, given: Given, unlabeled: Any) -> Given:
     return part
 
 
-def weighted_part(estimator: Any, given: Given, sample_weight: Any) -> Given:
+def weighted_part(
+    estimator: Any, given: Given, sample_weight: Any, *, in_stream: bool = False
+) -> Given:
     """The samples whose weight is not 0, with their weights; in memory if some are left out.
 
     Samples carry their weights from here on, into sums over samples and drawings of anchors.
+    Weights that sum to more than `MOST_SAMPLES` are divided by a power of 2.
     """
     if sample_weight is None:
         return given
-    owner, n = type(estimator).__name__, given.samples.shape[0]
-    weights = np.asarray(sample_weight)
-    if weights.shape != (n,):
+    owner = type(estimator).__name__
+    weights = checked_weights(owner, sample_weight, given.samples.shape[0])
+    bits = int(np.frexp(weights.max())[1] + np.frexp(len(weights))[1]) - _BITS
+    if in_stream and bits > 0:
         raise ValueError(
-            f"{owner} needs a sample_weight of shape ({n},), one for each sample of X, got "
-            f"{weights.shape}."
+            f"{owner} got weights up to {weights.max():.3g}, and partial_fit counts samples, up to "
+            f"{MOST_SAMPLES:.3g}: divide the weights of all batches."
         )
-    weights = check_array(weights, dtype=np.float64, ensure_2d=False, input_name="sample_weight")
-    if weights.min() < 0.0 or not weights.any():
-        raise ValueError(
-            f"{owner} needs sample_weight of at least 0, and some above zero, got weights from "
-            f"{weights.min():g} to {weights.max():g}: a weight is how often a sample counts."
-        )
+    weights = np.ldexp(weights, -max(0, bits))
     given = given._replace(samples=weighted(given.samples, weights))
     return given if weights.all() else _part(given, weights > 0.0)
 
@@ -271,13 +275,7 @@ def dense_labeled(
     """Check X, with ``fewest`` samples or more, and its labels; return both dense."""
     _refuse_sparse(estimator, X)
     refuse_kinds(X, "X")
-    if getattr(X, "ndim", 2) == 3:
-        owner = type(estimator).__name__
-        raise ValueError(
-            f"{owner} learns from samples, of shape (n_samples, n_features), got shape {X.shape}: "
-            f"pass pairs or triplets of samples to PairClassifier({owner}()) or TripletClassifier, "
-            "or their indices to fit_pairs or fit_triplets."
-        )
+    _refuse_tuples(estimator, X)
     y = checked_labels(estimator, y)
     more = {**_DENSE, "reset": reset, "ensure_min_samples": fewest}
     with within_float64("X", X), np.errstate(over="ignore", invalid="ignore"):
@@ -286,13 +284,33 @@ def dense_labeled(
     return samples, labels
 
 
-def checked_labels(estimator: Any, y: Any) -> Any:
-    """Return labels as they are; raise if there are none, or if some are missing."""
+def _refuse_tuples(estimator: Any, X: Any) -> None:
+    """Raise if X has pairs or triplets of samples."""
+    try:
+        shape = np.shape(X) if isinstance(X, list | tuple) else getattr(X, "shape", ())
+    except ValueError:  # samples of different lengths
+        return
+    if len(shape) == 3:
+        owner = type(estimator).__name__
+        raise ValueError(
+            f"{owner} learns from samples, of shape (n_samples, n_features), got shape {shape}: "
+            f"pass pairs or triplets of samples to PairClassifier({owner}()) or TripletClassifier, "
+            "or their indices to fit_pairs or fit_triplets."
+        )
+
+
+def refuse_no_labels(estimator: Any, y: Any) -> None:
+    """Raise if there are no labels."""
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None: pass "
             "labels, or your own triplets to TripletSGD.fit_triplets."
         )
+
+
+def checked_labels(estimator: Any, y: Any) -> Any:
+    """Return labels as they are; raise if there are none, or if some are missing."""
+    refuse_no_labels(estimator, y)
     refuse_masked(y, "y")
     refuse_missing(y)
     return exact_labels(y)

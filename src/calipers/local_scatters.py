@@ -34,8 +34,8 @@ def local_scatters(
     if moments.within.any() and not within.any():
         raise ValueError(
             f"In no class does a sample have a neighbour that differs from it among its {k} "
-            "nearest ones: raise n_neighbors, drop repeated samples, or multiply a sample_weight "
-            "whose sum over a class is below 2."
+            "nearest ones: raise n_neighbors, drop repeated samples, or scale sample_weight, which "
+            "counts copies of a sample."
         )
     between = moments.within + moments.between - moments.by_size / moments.n
     return within, mixture + between - within

@@ -19,6 +19,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from calipers.arrays import FloatArray
+from calipers.fitting import FromLabels
 from calipers.thresholds import STRATEGIES, check_strategy, find_threshold, platt
 
 _SHARE = Interval(Real, 0, 1, closed="both")
@@ -34,8 +35,10 @@ class _TupleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
     metric_: Any
 
     def transform(self, X: npt.ArrayLike) -> Any:
-        """Map samples by the metric, so that Euclidean distances of images are its distances."""
+        """Map samples, or indices of `preprocessor`, to images whose distances are the metric's."""
         check_is_fitted(self)
+        if self.preprocessor is not None and np.ndim(X) == 1:
+            X = self._looked_up(np.asarray(X), "samples")
         return self.metric_.transform(X)
 
     def pair_distance(self, pairs: npt.ArrayLike) -> FloatArray:
@@ -65,7 +68,7 @@ class _TupleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
         size, words, owner = size or self._size, words or self._words, type(self).__name__
         given = check_array(tuples, allow_nd=True, dtype=None, input_name=words)
         if given.ndim == 2 and given.shape[1] == size:
-            return self._looked_up(given)
+            return self._looked_up(given, words)
         if given.ndim != 3 or given.shape[1] != size:
             raise ValueError(
                 f"{owner} needs {words} of shape (n, {size}, n_features), got {given.shape}: stack "
@@ -73,9 +76,9 @@ class _TupleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
             )
         return np.asarray(given, dtype=np.float64)
 
-    def _looked_up(self, tuples: npt.NDArray[Any]) -> FloatArray:
-        """The samples that `preprocessor` has, or makes, for tuples of indices or names."""
-        words, owner, source = self._words, type(self).__name__, self.preprocessor
+    def _looked_up(self, tuples: npt.NDArray[Any], words: str) -> FloatArray:
+        """The samples that `preprocessor` has, or makes, for indices or names."""
+        owner, source = type(self).__name__, self.preprocessor
         if source is None:
             raise ValueError(
                 f"{owner} got {words} of indices and no array that they index: pass "
@@ -103,14 +106,13 @@ class _TupleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
         if hasattr(metric, method):
             indices = np.arange(len(X)).reshape(len(tuples), self._size)
             return getattr(metric, method)(X, indices, *labels)
-        try:
-            return metric.fit(X)
-        except TypeError:
+        if isinstance(metric, FromLabels):
             raise TypeError(
                 f"{type(self).__name__} needs a metric that learns from {self._words}, but "
                 f"{type(metric).__name__} has no {method}: choose one that has, e.g. "
                 f"{'GMML' if self._size == 2 else 'TripletSGD'}, or a metric from a file."
-            ) from None
+            )
+        return metric.fit(X)
 
     def _distances(self, tuples: FloatArray, one: int, other: int, metric: Any) -> FloatArray:
         return np.asarray(metric.pair_distance(tuples[:, [one, other]]))

@@ -89,21 +89,21 @@ def moments_of(samples: Samples) -> Moments:
 
 
 @single_threaded_blas()
-def variances_of(samples: Samples) -> FloatArray:
-    """Variance of each feature of all samples, as in `moments_of`, without a d x d matrix.
+def squares_of(samples: Samples) -> tuple[float, FloatArray, FloatArray]:
+    """Size, mean and sum of squared deviations of all samples, without a d x d matrix.
 
     >>> from calipers.data.samples import MemorySamples
-    >>> variances_of(MemorySamples(np.array([[0.0, 0.1], [2.0, 0.1], [4.0, 0.1]])))
-    array([2.66666667, 0.        ])
+    >>> squares_of(MemorySamples(np.array([[0.0, 0.1], [2.0, 0.1], [4.0, 0.1]])))[2]
+    array([8., 0.])
     """
     origin, n, total = _first(samples), 0.0, np.zeros((2, samples.shape[1]))
     for block, _, weight in _blocks(samples):
-        n += weight.sum()
+        n += float(weight.sum())
         total[0] += weight @ (block - origin)
     mean = origin + total[0] / n
     for block, _, weight in _blocks(samples):
         total[1] += weight @ (block - mean) ** 2
-    return np.asarray(total[1] / n)
+    return n, mean, total[1]
 
 
 def _first(samples: Samples) -> FloatArray:
@@ -133,6 +133,8 @@ def _sums_by_class(
 class StreamedMoments:
     """Moments of samples that come batch by batch; it keeps a d x d matrix for each class.
 
+    With ``diagonal`` it keeps the diagonal of that matrix.
+
     >>> stream = StreamedMoments()
     >>> stream.add(np.array([[0.0], [9.0]]), np.array(["a", "b"]))
     >>> stream.add(np.array([[2.0]]), np.array(["a"]))
@@ -140,14 +142,21 @@ class StreamedMoments:
     array([[4.]])
     """
 
-    def __init__(self, before: StreamedMoments | None = None) -> None:
+    def __init__(self, before: StreamedMoments | None = None, *, diagonal: bool = False) -> None:
         self._of: dict[Any, tuple[float, FloatArray, FloatArray]]  # size, mean, scatter
         self._of = {} if before is None else dict(before._of)
+        self.diagonal: bool = diagonal if before is None else before.diagonal
 
     @property
     def classes(self) -> npt.NDArray[Any]:
         """Labels seen so far, ascending."""
         return np.array(sorted(self._of))
+
+    @property
+    def variances(self) -> FloatArray:
+        """Variance of each feature, of samples of one class."""
+        ((size, _, scatter),) = self._of.values()
+        return (scatter if self.diagonal else np.diag(scatter)) / size
 
     @single_threaded_blas()
     def add(
@@ -158,12 +167,18 @@ class StreamedMoments:
         for code, label in enumerate(classes.tolist()):
             of_class = codes == code
             of_some = None if weights is None else weights[of_class]
-            batch = moments_of(MemorySamples(X[of_class], weights=of_some))
-            added, d = batch.n, X.shape[1]
-            size, mean, scatter = self._of.get(label, (0.0, np.zeros(d), np.zeros((d, d))))
-            shift, total = batch.means[0] - mean, size + added
-            scatter = scatter + batch.within + (size * added / total) * np.outer(shift, shift)
+            added, batch_mean, scatter = self._scatter(MemorySamples(X[of_class], weights=of_some))
+            size, mean, so_far = self._of.get(label, (0.0, np.zeros(X.shape[1]), 0.0))
+            shift, total = batch_mean - mean, size + added
+            apart = shift * shift if self.diagonal else np.outer(shift, shift)
+            scatter = so_far + scatter + (size * added / total) * apart
             self._of[label] = total, mean + shift * (added / total), scatter
+
+    def _scatter(self, samples: Samples) -> tuple[float, FloatArray, FloatArray]:
+        if self.diagonal:
+            return squares_of(samples)
+        moments = moments_of(samples)
+        return moments.n, moments.means[0], moments.within
 
     def moments(self) -> Moments:
         """Moments of all batches so far, classes ascending by label."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -161,8 +161,19 @@ def _set(estimator: Any, attributes: dict[str, Any]) -> None:
 def find_limits(estimator: Any, samples: Samples, rng: np.random.Generator) -> tuple[float, float]:
     """Squared distances up to which pairs are near, and from which they are far.
 
-    Those not set are percentiles of the squared distances between random samples that differ.
+    Those not set are percentiles of the distances between random samples that differ.
     """
+    owner, limits = type(estimator).__name__, [estimator.near_distance, estimator.far_distance]
+    if None in limits:
+        found = _percentiles(owner, samples, rng)
+        limits = [new if old is None else old for old, new in zip(limits, found, strict=True)]
+    near, far = map(float, limits)
+    validation.check_limits(owner, near, far)
+    estimator.near_distance_, estimator.far_distance_ = near, far
+    return near**2, far**2
+
+
+def _percentiles(owner: str, samples: Samples, rng: np.random.Generator) -> list[float]:
     n = samples.shape[0]
     weights = relative_weights(samples, np.arange(n))
     if weights is None:
@@ -173,14 +184,10 @@ def find_limits(estimator: Any, samples: Samples, rng: np.random.Generator) -> t
     difference = samples.take(one).astype(np.float64) - samples.take(other)
     squared = np.einsum("ij,ij->i", difference, difference)
     squared = squared[squared > 0.0]
-    validation.check_differences(float(np.median(squared)) if len(squared) else 0.0)
-    found = np.sqrt(np.percentile(squared, _PERCENTILES)).tolist()
-    near, far = (
-        limit if asked is None else float(asked)
-        for asked, limit in zip(
-            (estimator.near_distance, estimator.far_distance), found, strict=True
+    if not len(squared):
+        raise ValueError(
+            f"{owner} sets its limits by random samples that differ, but nearly all of X, or of "
+            "sample_weight, is on samples that are the same: set near_distance and far_distance."
         )
-    )
-    validation.check_limits(type(estimator).__name__, near, far)
-    estimator.near_distance_, estimator.far_distance_ = near, far
-    return near**2, far**2
+    validation.check_differences(float(np.median(squared)))
+    return cast(list[float], np.sqrt(np.percentile(squared, _PERCENTILES)).tolist())

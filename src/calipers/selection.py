@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from inspect import Parameter, signature
 from numbers import Integral
 from threading import Lock
 from typing import Any, ClassVar
@@ -207,8 +206,7 @@ class MetricCV(
                     f"{owner} needs candidates as (name, learner) tuples, with learners of "
                     f"calipers, got {candidate!r}."
                 )
-            needs_y = signature(candidate[1].fit).parameters["y"].default is Parameter.empty
-            if needs != "fit" and needs_y and not hasattr(candidate[1], needs):
+            if isinstance(candidate[1], FromLabels) and not hasattr(candidate[1], needs):
                 raise ValueError(
                     f"{owner}.{needs} cannot use the candidate {candidate[0]!r}: "
                     f"{type(candidate[1]).__name__} has no {needs}. Leave it out."
@@ -220,7 +218,7 @@ class MetricCV(
             )
 
     def _prepared(self, defaults: Candidates, seed: int) -> Candidates:
-        """Candidates with the requested rank, and with a seed."""
+        """Candidates with `n_components` and a seed."""
         prepared = []
         for name, learner in self.candidates or defaults:
             candidate = clone(learner)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
 
@@ -18,9 +20,24 @@ from calipers.rounds import Numbers, TripletRounds
 from calipers.solvers.sgd import SGDSolver
 from calipers.training import History
 from calipers.triplets import AllPairsTriplets, DrawnTriplets, GivenTriplets, Source
+from calipers.validation import refuse_parameters
 
 SAMPLES_PER_CLASS = 200
 UNIT_NEGATIVES = 1000  # pairs of anchor and negative by which the unit of the margin is measured
+
+
+def refuse_settings(estimator: Any, *, is_labelled: bool) -> None:
+    """Raise for parameters that have no meaning in a stream."""
+    reasons = {
+        "n_triplets": "takes every new sample as an anchor",
+        "max_samples": "learns from every batch",
+    }
+    if estimator.n_rounds != 1:
+        reasons["n_rounds"] = "goes through every batch once"
+    if not is_labelled:
+        reasons["n_neighbors"] = "searches no neighbours"
+    where = "partial_fit" if is_labelled else "partial_fit_triplets"
+    refuse_parameters(estimator, where, **reasons)
 
 
 class Reservoir:
@@ -98,16 +115,17 @@ class TripletStream:
         self.is_started = False
         self.history = History()
 
-    def snapshot(self) -> dict[str, Any]:
-        """What a batch that cannot be learned from must not change."""
+    @contextmanager
+    def restored_on_failure(self) -> Iterator[None]:
+        """Forget a batch that cannot be learned from."""
         names = ("X", "triplets", "solver", "is_started", "history")
-        return {name: getattr(self, name) for name in names} | {
-            "reservoir": deepcopy(self.reservoir)
-        }
-
-    def roll_back(self, before: dict[str, Any]) -> None:
-        """Forget a batch that could not be learned from."""
-        vars(self).update(before)
+        before = {name: getattr(self, name) for name in names}
+        before["reservoir"] = deepcopy(self.reservoir)
+        try:
+            yield
+        except BaseException:
+            vars(self).update(before)
+            raise
 
     def check_settings(self, settings: dict[str, Any]) -> None:
         """Raise if parameters were changed since the stream began."""

@@ -61,6 +61,10 @@ _CLASSES = {
 """What to write for names of classes."""
 
 
+SHARED = frozenset({"ITML", "LFDA", "LMNN", "MLKR", "MMC", "NCA", "RCA", "SCML"})
+"""Learners that both have."""
+
+
 def refuse_words(owner: type, parameters: Iterable[str], given: Iterable[str]) -> None:
     """Raise TypeError for a word of metric-learn that is no parameter, with the word to use."""
     for word in given:
@@ -70,7 +74,10 @@ def refuse_words(owner: type, parameters: Iterable[str], given: Iterable[str]) -
         has = {*parameters, *dir(owner), name}
         hints = [hint.format(owner=name) for need, hint in _INSTEAD[word].items() if need in has]
         hint = "; ".join(hints) or "nothing takes its place, so leave it out"
-        raise TypeError(f"{name} has no parameter {word!r}, which metric-learn has: {hint}.")
+        if name in SHARED:
+            raise TypeError(f"{name} has no parameter {word!r}, which metric-learn has: {hint}.")
+        if hints:
+            raise TypeError(f"{name} has no parameter {word!r}: {hint}.")
 
 
 def refuse_init(owner: str, init: str, *, has_labels: bool) -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil, inf, log, log2, sqrt
 
+from calipers.recipes import Recipe
 from calipers.sampling import EveryBatch
 from calipers.solvers.sgd import SGDSolver
 
@@ -72,6 +73,22 @@ class Theory:
             n_features=n_features,
             **solver.sums,
         )
+
+    @staticmethod
+    def check_recipe(recipe: Recipe, batch_size: int) -> None:
+        """Raise unless one of the theorems is about a recipe."""
+        if recipe.projection != "every":
+            raise ValueError(
+                "The theorems are about solvers that project after every update, got a recipe with "
+                f"projection={recipe.projection!r}: fit with projection='every'."
+            )
+        adds_up = recipe.batch_reduce == "sum" and batch_size > 1
+        is_hybrid = recipe.sampling != "every" and (recipe.batched or recipe.sampling != "slope")
+        if is_hybrid or adds_up or not recipe.average:
+            raise ValueError(
+                "The paper has no theorem for this recipe: Theorem 1 is about SGD and Mini-SGD, "
+                "Theorem 2 about AS-SGD, both with the mean over a batch and of the iterates."
+            )
 
     @property
     def contraction(self) -> float:

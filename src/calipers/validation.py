@@ -189,7 +189,7 @@ def check_enough_triplets(owner: str, n_triplets: int | None, n_given: int) -> N
     """Raise if the user asks for more triplets than they gave."""
     if n_triplets is not None and n_triplets > n_given:
         raise ValueError(
-            f"{owner} was asked for n_triplets={n_triplets}, but {n_given} triplets were given: "
+            f"{owner} has n_triplets={n_triplets}, but {n_given} triplets were given: "
             "lower n_triplets or leave it out."
         )
 
@@ -251,7 +251,7 @@ def check_neighbors(owner: str, n_neighbors: int | None, sizes: IndexArray) -> l
     assert n_neighbors is not None  # given or resolved, in a fit from labels
     if n_neighbors >= n_samples:
         raise ValueError(
-            f"{owner} was asked for n_neighbors={n_neighbors} nearest samples, but X has "
+            f"{owner} has n_neighbors={n_neighbors}, but X has "
             f"{n_samples} samples, {n_samples - 1} besides the anchor: lower n_neighbors to at "
             f"most {n_samples - 1}, or pass more samples."
         )
@@ -279,8 +279,8 @@ def check_components(owner: str, n_components: int | None, n_features: int) -> N
     """Raise if the user asks for more components than X has features."""
     if n_components is not None and n_components > n_features:
         raise ValueError(
-            f"{owner} was asked for n_components={n_components}, but X has {n_features} "
-            f"features: ask for at most {n_features}, or None for all."
+            f"{owner} has n_components={n_components}, but X has {n_features} "
+            f"features: set at most {n_features}, or None for all."
         )
 
 

@@ -113,7 +113,7 @@ def test_components_are_as_many_as_asked_for(name: str) -> None:
     fitted = little(name, n_components=2).fit(X, Y)
     assert fitted.components_.shape == (2, 4)
     assert fitted.transform(X).shape == (150, 2)
-    with pytest.raises(ValueError, match=f"^{name} was asked for n_components=5, but X has 4"):
+    with pytest.raises(ValueError, match=f"^{name} has n_components=5, but X has 4"):
         little(name, n_components=5).fit(X, Y)
 
 

@@ -6,6 +6,8 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import sklearn
 from scipy.special import kl_div, softmax
@@ -295,9 +297,18 @@ def test_a_batch_of_all_samples_steps_along_the_same_gradient() -> None:
             r"needs a sample_weight of shape \(150,\), .*, got \(3,",
         ),
         (2.0, r"needs a sample_weight of shape \(150,\), .*, got \(\)"),
-        (np.full(150, -1.0), "of at least 0, and some above zero, got weights from -1 to -1"),
-        (np.zeros(150), "of at least 0, and some above zero, got weights from 0 to 0"),
-        (np.full(150, np.nan), "sample_weight contains NaN"),
+        (np.ones((150, 1)), r"got \(150, 1\): pass one column"),
+        (np.full(150, -1.0), "of at least 0, .* above zero, got sample_weight from -1 to -1"),
+        (np.zeros(150), "of at least 0, .* above zero, got sample_weight from 0 to 0"),
+        (np.full(150, np.nan), "needs finite weights .* got sample_weight from nan to nan"),
+        (np.full(150, np.inf), "needs finite weights .* got sample_weight from inf to inf"),
+        ([None] * 150, "needs finite weights .* got sample_weight from nan to nan"),
+        (["1"] * 150, r"needs numbers for sample_weight, got something else \(an array of type <U"),
+        ([1, 10**400] * 75, r"needs numbers for .* \(int too large to convert to float\)"),
+        (np.full(150, 1j), r"needs numbers .* \(an array of type complex128\)"),
+        (np.full(150, pd.NA, dtype=object), "needs numbers for sample_weight, got something"),
+        (pd.Series([pd.NA] * 150, dtype="Int64"), "needs finite weights .* from nan to nan"),
+        (np.ma.array(np.ones(150), mask=Y == 0), "sample_weight has 50 masked values"),
     ],
 )
 def test_wrong_weights(name: str, weights: Any, message: str) -> None:
@@ -306,6 +317,65 @@ def test_wrong_weights(name: str, weights: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         learner.fit(X, Y, sample_weight=weights)
     assert learner.components_ is before
+
+
+KINDS = {
+    "list": COUNTS.tolist(),
+    "int": COUNTS.astype(np.int8),
+    "float32": COUNTS.astype(np.float32),
+    "object": COUNTS.astype(object),
+    "column": pd.DataFrame({"w": COUNTS}, index=np.arange(150)[::-1])["w"],
+    "nullable": pd.Series(COUNTS, dtype="Int64"),
+    "polars": pl.Series(COUNTS),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_weights_of_every_library(kind: str) -> None:
+    expected = GMML().fit(X, Y, sample_weight=COUNTS).components_
+    got = GMML().fit(X, Y, sample_weight=KINDS[kind]).components_
+    np.testing.assert_array_equal(got, expected)
+
+
+def test_bools_are_a_selection() -> None:
+    expected = GMML().fit(X[COUNTS > 1], Y[COUNTS > 1]).components_
+    got = GMML().fit(X, Y, sample_weight=COUNTS > 1).components_
+    np.testing.assert_allclose(got, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", [name for name in WEIGHTED if name != "LFDA"])
+@pytest.mark.parametrize("scale", [2.0**60, 2.0**1000, 2.0**1020])
+def test_counts_beyond_float64_are_ratios(name: str, scale: float) -> None:
+    """More than 2^53 samples are so many that one more makes no difference."""
+    most = little(name).fit(X, Y, sample_weight=2.0**43 * WEIGHTS).get_mahalanobis_matrix()
+    got = little(name).fit(X, Y, sample_weight=scale * WEIGHTS).get_mahalanobis_matrix()
+    np.testing.assert_allclose(got, most, rtol=1e-9, atol=1e-9 * np.abs(most).max())
+
+
+@pytest.mark.parametrize("name", [name for name in WEIGHTED if name != "LFDA"])
+def test_a_share_that_vanishes_leaves_a_sample_out(name: str) -> None:
+    kept = np.arange(len(X)) % 3 > 0
+    got = little(name).fit(X, Y, sample_weight=np.where(kept, 1e300, 1e-300))
+    expected = little(name).fit(X[kept], Y[kept], sample_weight=np.full(kept.sum(), 1e300))
+    L, atol = expected.components_, 1e-8 * np.abs(expected.components_).max()
+    np.testing.assert_allclose(got.components_, L, atol=atol)
+
+
+@pytest.mark.parametrize("name", ["Scaled", "WithinClass", "Discriminant", "RCA", "GMML"])
+def test_a_stream_counts_samples_and_knows_no_ratio_of_its_batches(name: str) -> None:
+    stream = little(name).partial_fit(X, Y, sample_weight=WEIGHTS)
+    with pytest.raises(ValueError, match=r"weights up to 3\.33e\+300, and partial_fit counts"):
+        stream.partial_fit(X, Y, sample_weight=np.full(150, 5e302 / 150))
+
+
+@pytest.mark.parametrize("name", ["LEGO", "ITML"])
+def test_limits_need_two_samples_that_count(name: str) -> None:
+    alone = np.where(np.arange(len(X)) == 3, 1e300, 1e290)
+    with pytest.raises(
+        ValueError, match="sample_weight, is on samples that are the same: set near"
+    ):
+        little(name).fit(X, Y, sample_weight=alone)
+    little(name, near_distance=1.0, far_distance=2.0).fit(X, Y, sample_weight=alone)
 
 
 @pytest.mark.parametrize("name", ["KISSME", "GMML", "MMC"])

@@ -12,7 +12,7 @@ from calipers.closed_forms import FromMoments, Scatters, root_or_one
 from calipers.fitting import FromSamples
 from calipers.inputs import Given
 from calipers.metric import MahalanobisMixin
-from calipers.moments import variances_of
+from calipers.moments import StreamedMoments, squares_of
 from calipers.validation import AT_LEAST_ONE
 
 
@@ -54,20 +54,30 @@ class Scaled(FromSamples, FromMoments, MahalanobisMixin):
         self.n_components = n_components
 
     def _learn(self, given: Given) -> None:
-        if self.n_components is not None:
+        if not self._is_diagonal():
             super()._learn(given)
             return
         validation.check_closed_form(self, given)
-        self._divide_by(root_or_one(variances_of(given.samples)))
+        n, _, squares = squares_of(given.samples)
+        self._divide_by(root_or_one(squares / n))
+
+    def _is_diagonal(self) -> bool:
+        return self.n_components is None
+
+    def _set_from(self, stream: StreamedMoments) -> None:
+        if self._is_diagonal():
+            self._divide_by(root_or_one(stream.variances))
+        elif stream.diagonal:
+            raise ValueError(
+                f"{type(self).__name__} has n_components={self.n_components}, but began its stream "
+                "without and kept the variance of each feature only: set n_components before the "
+                "first batch."
+            )
+        else:
+            super()._set_from(stream)
 
     def _formula(self, scatters: Scatters) -> FloatArray:
         return np.eye(len(scatters.covariance))
-
-    def _set(self, scatters: Scatters) -> None:
-        if self.n_components is None:
-            self._divide_by(scatters.unit)
-        else:
-            super()._set(scatters)
 
     def _divide_by(self, unit: FloatArray) -> None:
         self.components_ = np.diag(1.0 / unit)

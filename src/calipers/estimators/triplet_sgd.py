@@ -29,7 +29,7 @@ from calipers.plan import Plan, plan_for_labels, plan_for_stream, plan_for_tripl
 from calipers.recipes import READINGS, MethodName, Recipe, recipe_of
 from calipers.rounds import Numbers, TripletRounds, random_streams
 from calipers.solvers.sgd import SGDSolver
-from calipers.stream import TripletStream
+from calipers.stream import TripletStream, refuse_settings
 from calipers.theory import Theory
 from calipers.training import History, learn
 from calipers.triplets import GivenTriplets, check_triplets
@@ -249,24 +249,11 @@ class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, M
         paper has none. See :class:`calipers.theory.Theory`.
         """
         check_is_fitted(self)
-        projection = self.recipe_.projection
-        if projection != "every":
-            raise ValueError(
-                "The theorems are about solvers that project after every update, got a recipe with "
-                f"projection={projection!r}: fit with projection='every'."
-            )
+        Theory.check_recipe(self.recipe_, self.batch_size_)
         if self._theory is None:
             raise ValueError(
                 "The theorems are about full metrics, and a factor was learned for "
                 f"n_components={self.n_components}: leave n_components out."
-            )
-        recipe = self.recipe_
-        adds_up = recipe.batch_reduce == "sum" and self.batch_size_ > 1
-        is_hybrid = recipe.sampling != "every" and (recipe.batched or recipe.sampling != "slope")
-        if is_hybrid or adds_up or not recipe.average:
-            raise ValueError(
-                "The paper has no theorem for this recipe: Theorem 1 is about SGD and Mini-SGD, "
-                "Theorem 2 about AS-SGD, both with the mean over a batch and of the iterates."
             )
         return replace(self._theory, delta=delta)
 
@@ -344,25 +331,12 @@ class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, M
         """The stream under way, at the first call a new one; a batch that fails changes nothing."""
         stream = self._stream or self._new_stream(X, labels)
         stream.check_settings(self.get_params())
-        kept = stream.snapshot()
-        try:
+        with stream.restored_on_failure():
             yield stream
-        except BaseException:
-            stream.roll_back(kept)
-            raise
         self._stream = stream
 
     def _new_stream(self, X: npt.NDArray[Any], labels: npt.NDArray[Any] | None) -> TripletStream:
-        reasons = {
-            "n_triplets": "takes every new sample as an anchor",
-            "max_samples": "learns from every batch",
-        }
-        if self.n_rounds != 1:
-            reasons["n_rounds"] = "goes through every batch once"
-        if labels is None:
-            reasons["n_neighbors"] = "searches no neighbours"
-        where = "partial_fit_triplets" if labels is None else "partial_fit"
-        validation.refuse_parameters(self, where, **reasons)
+        refuse_settings(self, is_labelled=labels is not None)
         given = first_batch(X, labels)
         recipe = self._check(given)
         self.notes_ = []

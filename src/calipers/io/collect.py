@@ -72,8 +72,8 @@ def contents_of(
     resolved = {name: fitted[f"{name}_"] for name in given if f"{name}_" in fitted}
     chosen = fitted.get("best_estimator_")  # of a selector
     if chosen is not None:
-        asked = chosen.get_params(deep=False)
-        resolved = {name: getattr(chosen, f"{name}_", value) for name, value in asked.items()}
+        given = chosen.get_params(deep=False)
+        resolved = {name: getattr(chosen, f"{name}_", value) for name, value in given.items()}
         fitted["recipe_"] = getattr(chosen, "recipe_", None)
     others = fitted.keys() - _STORED_ELSEWHERE - {f"{name}_" for name in resolved}
     names, classes = fitted.get("feature_names_in_"), fitted.get("classes_")

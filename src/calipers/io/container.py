@@ -88,7 +88,7 @@ def pack(key: str, text: str, arrays: Arrays) -> bytes:
 
 
 class Reader:
-    """A file that is open for reading; its beginning is read at once, its arrays when asked for.
+    """A file that is open for reading; its beginning is read at once, its arrays on demand.
 
     Parameters
     ----------
