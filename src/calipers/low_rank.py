@@ -1,4 +1,4 @@
-"""Metrics of fewer dimensions than features: the factor is learned at the rank asked for.
+"""Metrics of fewer dimensions than features: the factor is learned at the rank that is wanted.
 
 The full metric, cut to the directions in which the samples vary most under it, is good where many
 directions are kept. In few dimensions a factor that is learned for its rank is better: by NCA's
