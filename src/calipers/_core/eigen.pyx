@@ -234,7 +234,8 @@ cdef Py_ssize_t lapack_pairs(const double *M, double norm, double below, Py_ssiz
                              EigenWorkspace w) except -1 nogil:
     """The same by LAPACK.
 
-    Of all pairs in a range dsyevr may not find those that nearly meet, so the lowest is computed alone.
+    Of all pairs in a range dsyevr may not find those that nearly meet, so a single one is sought
+    by its number.
     """
     cdef int d = <int>w.d, found = 0, info = 1, first = 1, lwork = 90 * d, liwork = 10 * d
     cdef double low = -2.0, high = below / norm, accuracy = 0.0
