@@ -82,6 +82,8 @@ def numbers_of(name: str, settings: Sequence[Mapping[str, Any]] = ()) -> list[Ch
     homes = {key: own for key in vars(own) if key.isupper()}
     homes |= {key: import_module(path) for path, key in ELSEWHERE.get(name, ())}
     present = {key: getattr(module, key) for key, module in homes.items()} | kind().get_params()
+    for key in (key for one in settings for key in one if key not in present):
+        raise SystemExit(f"{name} has no number {key!r}, only {', '.join(sorted(present))}.")
     settings = settings or [
         {key: value}
         for key, number in present.items()

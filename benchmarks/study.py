@@ -14,7 +14,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -135,14 +135,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _settings(text: str) -> dict[str, float]:
+def _settings(text: str) -> dict[str, Any]:
     """Settings from text: ``batch_size=256,max_iter=100``."""
     pairs = (one.partition("=") for one in text.split(","))
-    return {name: json.loads(value) for name, _, value in pairs}
+    return {name: _number_or_text(value) for name, _, value in pairs}
+
+
+def _number_or_text(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
 
 
 def run(args: argparse.Namespace, report: Report) -> None:
     """Measure what the file does not have, then print the tables of all it has."""
+    if args.settings and not args.numbers_of:
+        raise SystemExit("--settings needs the learner that they are of: --numbers-of NAME.")
     with ExitStack() as stack:
         chosen = _choices(args)
         if args.first_edition:

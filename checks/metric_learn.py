@@ -28,7 +28,7 @@ VERSION = "0.7.0"
 
 REASONS = {
     r"init='random'": "nothing starts at random",
-    r"test_auto_init": "init='auto' follows another rule",
+    r"test_auto_init.*(AssertionError|ValueError)": "init='auto' follows another rule",
     r"Invalid parameter 'random_state'": "nothing is drawn at random",
     r"Invalid parameter 'init' for estimator MMC": "MMC begins at the identity",
     r"test_singular.*LSML_Supervised.*LinAlgError": "an initial metric may be singular",
@@ -37,7 +37,7 @@ REASONS = {
     r"needs at least 2 pairs of each kind": "the threshold is set on held-out pairs",
     r"test_score_pairs_warning.*FutureWarning": "metric-learn deprecated score_pairs",
     r"beta must be a number that is not negative": "a negative beta is refused",
-    r"test_calibrate_threshold_extreme": "a subclass of metric-learn's private classes",
+    r"test_calibrate_threshold_extreme.*Error": "a subclass of metric-learn's private classes",
     r"test_get_metric_works.*IndexError": "components_ is always a matrix",
     r"'scoring' parameter": "scikit-learn has no such scorer any more",
 }
@@ -117,7 +117,7 @@ def tested(folder: Path) -> Iterable[dict[str, Any]]:
         capture_output=True,
         text=True,
     )
-    if not rows.exists():
+    if done.returncode not in (0, 1) or not rows.exists():  # 1: some tests failed
         raise SystemExit(f"metric-learn's tests did not run:\n{done.stdout[-3000:]}{done.stderr}")
     return map(json.loads, rows.read_text().splitlines())
 

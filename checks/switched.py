@@ -202,7 +202,7 @@ def pytest_configure(config: Any) -> None:
 def pytest_runtest_makereport(item: Any, call: Any) -> Generator[None, Any, Any]:
     """Write the result of a test, and whether it made a class of ours."""
     report = yield
-    if report.when == "call":
+    if report.when == "call" or report.failed:  # also where its set-up fails
         said = "" if call.excinfo is None else call.excinfo.exconly()
         row = {"file": item.path.stem, "test": item.name, "outcome": report.outcome, "said": said}
         with Path(os.environ["SWITCHED_ROWS"]).open("a") as rows:

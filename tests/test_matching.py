@@ -288,7 +288,7 @@ def test_transform_takes_indices_of_the_preprocessor(classifier: Any) -> None:
     model.fit(tuples, SIGNS)
     np.testing.assert_array_equal(model.transform([3, 1]), X[[3, 1]])
     np.testing.assert_array_equal(model.transform(X[[3, 1]]), X[[3, 1]])
-    with pytest.raises(ValueError, match=r"got samples from 3 to 150 for the 150 samples of prep"):
+    with pytest.raises(ValueError, match=r"got indices from 3 to 150 for the 150 samples of prep"):
         model.transform([3, 150])
     with pytest.raises(ValueError, match="Expected 2D array, got 1D array"):
         classifier(Euclidean()).fit(X[tuples], SIGNS).transform(X[0])

@@ -132,13 +132,8 @@ def _without_numbers(X: Any) -> str:
 def checked_weights(owner: str, sample_weight: Any, n: int) -> FloatArray:
     """Return weights in float64; raise unless each sample has one."""
     refuse_masked(sample_weight, "sample_weight")
-    given = np.asarray(sample_weight)
-    if given.shape != (n,):
-        raise ValueError(
-            f"{owner} needs a sample_weight of shape ({n},), one for each sample of X, got "
-            f"{given.shape}: pass one column."
-        )
     try:
+        given = np.asarray(sample_weight)
         if given.dtype.kind not in "biufO":
             raise TypeError(f"an array of type {given.dtype}")
         weights = np.asarray(given, dtype=np.float64)
@@ -147,6 +142,11 @@ def checked_weights(owner: str, sample_weight: Any, n: int) -> FloatArray:
             f"{owner} needs numbers for sample_weight, got something else ({problem}): a weight is "
             "how often a sample counts."
         ) from problem
+    if weights.shape != (n,):
+        raise ValueError(
+            f"{owner} needs a sample_weight of shape ({n},), one for each sample of X, got shape "
+            f"{weights.shape}: pass an array with one axis."
+        )
     if not (weights.min() >= 0.0 and 0.0 < weights.max() < np.inf):
         raise ValueError(
             f"{owner} needs finite weights of at least 0, and some above zero, got sample_weight "

@@ -21,11 +21,12 @@ from calipers.fitting import checking
 from calipers.init import SMALLEST_VARIANCE, scaled, shrinkage_of, std_or_one
 from calipers.inputs import (
     Given,
+    counted_part,
     dense_labeled,
     dense_samples,
     first_batch,
     restored_on_failure,
-    weighted_part,
+    with_weights,
 )
 from calipers.moments import Moments, StreamedMoments, mean_outer_product, moments_of
 from calipers.threads import single_threaded_blas
@@ -240,7 +241,8 @@ class FromMoments:
             The estimator, with the metric so far.
         """
         with restored_on_failure(self):
-            batch = weighted_part(self, self._batch(X, y), sample_weight, in_stream=True)
+            batch = with_weights(self, self._batch(X, y), sample_weight)
+            batch = counted_part(self, batch, in_stream=True)
             samples = in_memory(batch.samples)
             validation.check_range(samples)
             validation.check_components(type(self).__name__, self.n_components, samples.shape[1])

@@ -17,10 +17,11 @@ from sklearn.callback import with_callbacks
 from calipers.init import evenly_spaced
 from calipers.inputs import (
     Given,
+    counted_part,
     given_labeled,
     given_unlabeled,
     labelled_part,
-    weighted_part,
+    with_weights,
 )
 from calipers.triplets import check_pairs, check_triplets
 
@@ -85,7 +86,7 @@ class FromSamples:
             The fitted estimator.
         """
         with given_unlabeled(self, X, client=client) as given:
-            learned(self, weighted_part(self, given, sample_weight))
+            learned(self, counted_part(self, with_weights(self, given, sample_weight)))
         return self
 
 
@@ -128,11 +129,16 @@ class FromLabels:
             The fitted estimator.
         """
         with given_labeled(self, X, y, client=client) as everything:
-            weighted = weighted_part(self, everything, sample_weight)
-            given = labelled_part(self, weighted, unlabeled)
+            weighted = with_weights(self, everything, sample_weight)
+            given = counted_part(self, labelled_part(self, weighted, unlabeled))
             self.classes_ = given.classes
             learned(self, given)
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.target_tags.required = True
+        return tags
 
 
 class FromTriplets:

@@ -31,8 +31,8 @@ from calipers.data.samples import MemorySamples, Samples, weighted, weights_of
 from calipers.memmap import blocks_of
 
 _LABELS_AT_ONCE = 2**20
-_BITS = np.finfo(np.float64).nmant + 1
-MOST_SAMPLES = 2.0**_BITS
+_MOST_BITS = np.finfo(np.float64).nmant + 1
+_FEWEST_BITS = np.finfo(np.float64).minexp // 2  # products of smaller weights vanish
 """Float64 counts no further: one sample more makes no difference."""
 _fitting: dict[tuple[int, int], tuple[int, object]] = {}  # thread and mark of each fit under way
 _DENSE: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C"}
@@ -129,25 +129,40 @@ def labelled_part(estimator: Any, given: Given, unlabeled: Any) -> Given:
     return part
 
 
-def weighted_part(
-    estimator: Any, given: Given, sample_weight: Any, *, in_stream: bool = False
-) -> Given:
-    """The samples whose weight is not 0, with their weights; in memory if some are left out.
-
-    Samples carry their weights from here on, into sums over samples and drawings of anchors.
-    Weights that sum to more than `MOST_SAMPLES` are divided by a power of 2.
-    """
+def with_weights(estimator: Any, given: Given, sample_weight: Any) -> Given:
+    """The samples with their weights, as they were passed."""
     if sample_weight is None:
         return given
     owner = type(estimator).__name__
     weights = checked_weights(owner, sample_weight, given.samples.shape[0])
-    bits = int(np.frexp(weights.max())[1] + np.frexp(len(weights))[1]) - _BITS
-    if in_stream and bits > 0:
+    return given._replace(samples=weighted(given.samples, weights))
+
+
+def counted_part(estimator: Any, given: Given, *, in_stream: bool = False) -> Given:
+    """The samples whose weight is not 0; in memory if some are left out.
+
+    Samples carry their weights from here on, into sums over samples and drawings of anchors.
+    Weights whose sum is too large or too small to count with are multiplied by a power of 2,
+    which a stream could not do for batches before.
+    """
+    weights = given.samples.weights
+    if weights is None:
+        return given
+    owner, exponent = type(estimator).__name__, int(np.frexp(weights.max())[1])
+    if not weights.any():
         raise ValueError(
-            f"{owner} got weights up to {weights.max():.3g}, and partial_fit counts samples, up to "
-            f"{MOST_SAMPLES:.3g}: divide the weights of all batches."
+            f"{owner} needs a sample with a label and a weight, got weights of 0 for all "
+            f"{len(weights)} samples with a label: give some of them a weight."
         )
-    weights = np.ldexp(weights, -max(0, bits))
+    bits = exponent + int(np.frexp(np.ldexp(weights, -exponent).sum())[1])
+    shift = min(0, _MOST_BITS - bits) + max(0, _FEWEST_BITS - bits)
+    if in_stream and shift:
+        raise ValueError(
+            f"{owner} got weights up to {weights.max():.3g}, and partial_fit counts samples, "
+            f"from {2.0**_FEWEST_BITS:.3g} to {2.0**_MOST_BITS:.3g}: multiply the weights of all "
+            "batches by one number."
+        )
+    weights = np.ldexp(weights, shift)
     given = given._replace(samples=weighted(given.samples, weights))
     return given if weights.all() else _part(given, weights > 0.0)
 
@@ -292,10 +307,12 @@ def _refuse_tuples(estimator: Any, X: Any) -> None:
         return
     if len(shape) == 3:
         owner = type(estimator).__name__
+        pairs = owner if hasattr(estimator, "fit_pairs") else "GMML"
+        triplets = owner if hasattr(estimator, "fit_triplets") else "TripletSGD"
         raise ValueError(
             f"{owner} learns from samples, of shape (n_samples, n_features), got shape {shape}: "
-            f"pass pairs or triplets of samples to PairClassifier({owner}()) or TripletClassifier, "
-            "or their indices to fit_pairs or fit_triplets."
+            f"pass pairs of samples to PairClassifier({pairs}()), triplets to "
+            f"TripletClassifier({triplets}()), or their indices to fit_pairs or fit_triplets."
         )
 
 

@@ -14,12 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context, clone
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils import check_array
+from sklearn.utils import check_array, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from calipers.arrays import FloatArray
-from calipers.fitting import FromLabels
 from calipers.thresholds import STRATEGIES, check_strategy, find_threshold, platt
 
 _SHARE = Interval(Real, 0, 1, closed="both")
@@ -38,7 +37,8 @@ class _TupleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
         """Map samples, or indices of `preprocessor`, to images whose distances are the metric's."""
         check_is_fitted(self)
         if self.preprocessor is not None and np.ndim(X) == 1:
-            X = self._looked_up(np.asarray(X), "samples")
+            X = check_array(X, ensure_2d=False, dtype=None, input_name="X")
+            X = self._looked_up(X, "indices")
         return self.metric_.transform(X)
 
     def pair_distance(self, pairs: npt.ArrayLike) -> FloatArray:
@@ -88,7 +88,8 @@ class _TupleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
             made = check_array(source(tuples.ravel()), dtype=np.float64, input_name="preprocessor")
             return np.asarray(made).reshape(*tuples.shape, -1)
         samples = check_array(source, dtype=np.float64, input_name="preprocessor")
-        values = np.unique(tuples).tolist()
+        is_mixed = tuples.dtype.kind == "O"
+        values = np.unique(tuples.astype(str) if is_mixed else tuples).tolist()
         if tuples.dtype.kind not in "iu" or not 0 <= values[0] <= values[-1] < len(samples):
             raise ValueError(
                 f"{owner} got {words} from {values[0]} to {values[-1]} for the {len(samples)} "
@@ -106,7 +107,7 @@ class _TupleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
         if hasattr(metric, method):
             indices = np.arange(len(X)).reshape(len(tuples), self._size)
             return getattr(metric, method)(X, indices, *labels)
-        if isinstance(metric, FromLabels):
+        if get_tags(metric).target_tags.required:
             raise TypeError(
                 f"{type(self).__name__} needs a metric that learns from {self._words}, but "
                 f"{type(metric).__name__} has no {method}: choose one that has, e.g. "

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 from sklearn.callback import CallbackSupportMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils._param_validation import Interval
 
 from calipers import validation
@@ -206,7 +206,8 @@ class MetricCV(
                     f"{owner} needs candidates as (name, learner) tuples, with learners of "
                     f"calipers, got {candidate!r}."
                 )
-            if isinstance(candidate[1], FromLabels) and not hasattr(candidate[1], needs):
+            is_from_labels = get_tags(candidate[1]).target_tags.required
+            if is_from_labels and not hasattr(candidate[1], needs):
                 raise ValueError(
                     f"{owner}.{needs} cannot use the candidate {candidate[0]!r}: "
                     f"{type(candidate[1]).__name__} has no {needs}. Leave it out."

@@ -69,6 +69,7 @@ def test_loops_in_several_versions_are_found_by_other_files(
     code, said = setup(tools, tmp_path, CC=compiler)
     assert code == 0, said
     core = ROOT / "src" / "calipers" / "_core"
+    assert 'Checking if "target_clones" links: ' in said
     flags = ["-DCALIPERS_CLONES"] if 'Checking if "target_clones" links: YES' in said else []
     caller = tmp_path / "caller.c"
     caller.write_text(

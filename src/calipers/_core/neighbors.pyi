@@ -31,6 +31,7 @@ class Tree:
         samples: FloatArray,
         labels: IndexArray,
         indices: IndexArray,
+        bounds: IndexArray,
         low: FloatArray,
         high: FloatArray,
         only_class: IndexArray,

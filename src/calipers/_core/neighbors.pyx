@@ -184,9 +184,8 @@ cdef Py_ssize_t offer_columns(const real *products, const real *norms, Py_ssize_
 cdef class Tree:
     """Samples leaf after leaf, their classes and indices in X, and the nodes above them.
 
-    The tree is balanced and implicit: the children of node i are 2 i + 1 and 2 i + 2, and node p
-    of level l owns places p n / 2^l to (p + 1) n / 2^l. A node is left out only if its box is
-    farther than the list's last sample. The box distance sums per-feature gaps in the order in
+    The tree is balanced and implicit: the children of node i are 2 i + 1 and 2 i + 2. A node is
+    left out only if its box is farther than the list's last sample. The box distance sums per-feature gaps in the order in
     which distances are summed; rounding is monotone, so it never exceeds the summed distance of a
     sample inside, and ties across boxes are all seen.
 
@@ -196,6 +195,8 @@ cdef class Tree:
         A copy, which makes a descent four times as fast as samples fetched from X.
     labels, indices : array of shape (n,)
         Their classes, and where they are in X.
+    bounds : array of shape (n_leaves + 1,)
+        Leaf i holds the samples ``bounds[i]`` to ``bounds[i + 1]``.
     low, high : array of shape (n_nodes, d)
         The box of each node, the root first.
     only_class : array of shape (n_nodes,)
@@ -205,14 +206,13 @@ cdef class Tree:
     """
 
     cdef readonly object indices
-    cdef Py_ssize_t n, d, n_leaves
+    cdef Py_ssize_t d
     cdef const double[:, ::1] rows, low, high
-    cdef const Py_ssize_t[::1] labels, _indices, only_class
+    cdef const Py_ssize_t[::1] labels, _indices, bounds, only_class
     cdef const uint64_t[::1] classes
 
-    def __init__(self, samples, labels, indices, low, high, only_class, classes):
-        self.n, self.d = samples.shape
-        self.n_leaves = (len(low) + 1) // 2
+    def __init__(self, samples, labels, indices, bounds, low, high, only_class, classes):
+        self.d, self.bounds = samples.shape[1], bounds
         self.rows, self.labels, self.indices, self._indices = samples, labels, indices, indices
         self.low, self.high, self.only_class, self.classes = low, high, only_class, classes
 
@@ -242,7 +242,7 @@ cdef class Tree:
         cdef Py_ssize_t nodes[128]
         cdef double distances[128]
         cdef Py_ssize_t node, leaf, row, first, last, height = 1, evaluated = 0, nearer, d = self.d
-        cdef Py_ssize_t n_inner = self.n_leaves - 1, own = self.labels[anchor]
+        cdef Py_ssize_t n_inner = self.bounds.shape[0] - 2, own = self.labels[anchor]
         cdef const double *query = &self.rows[anchor, 0]
         cdef double distance, left, right
         cdef double same_limit = INFINITY if n_same > 0 else -INFINITY
@@ -266,8 +266,7 @@ cdef class Tree:
                 evaluated += 2
                 continue
             leaf = node - n_inner
-            first = leaf * self.n // self.n_leaves
-            last = (leaf + 1) * self.n // self.n_leaves
+            first, last = self.bounds[leaf], self.bounds[leaf + 1]
             evaluated += last - first
             for row in range(first, last):
                 distance = cal_sequential_distance(query, &self.rows[row, 0], d)

@@ -53,11 +53,12 @@ def build_tree(X: npt.NDArray[Any], labels: IndexArray) -> Tree:
     """Order the samples into leaves and enclose the samples of every node."""
     order = KDTree(X, leafsize=_LEAF).indices.astype(np.intp, copy=False)
     samples, labels = X[order].astype(np.float64, order="C", copy=False), labels[order]
-    n_leaves = 1 << max(0, (len(X) // _LEAF).bit_length() - 1)
-    starts = np.arange(n_leaves) * len(X) // n_leaves
+    bounds = np.array([0, len(X)])
+    while bounds[-1] - bounds[-2] >= 2 * _LEAF:  # SciPy halves its nodes at the same places
+        bounds = np.sort(np.concatenate([bounds, (bounds[:-1] + bounds[1:]) // 2]))
 
     def of_nodes(merge: np.ufunc, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        levels = [merge.reduceat(values, starts)]
+        levels = [merge.reduceat(values, bounds[:-1])]
         while len(levels[-1]) > 1:
             levels.append(merge(levels[-1][::2], levels[-1][1::2]))
         return np.concatenate(levels[::-1])
@@ -67,6 +68,7 @@ def build_tree(X: npt.NDArray[Any], labels: IndexArray) -> Tree:
         samples,
         labels,
         order,
+        bounds,
         low=of_nodes(np.minimum, samples),
         high=of_nodes(np.maximum, samples),
         only_class=np.where(lowest == highest, lowest, -1),
