@@ -38,7 +38,7 @@ class _TupleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
         check_is_fitted(self)
         if self.preprocessor is not None and np.ndim(X) == 1:
             X = check_array(X, ensure_2d=False, dtype=None, input_name="X")
-            X = self._looked_up(X, "indices")
+            X = self._looked_up(np.asarray(X), "indices")
         return self.metric_.transform(X)
 
     def pair_distance(self, pairs: npt.ArrayLike) -> FloatArray:
