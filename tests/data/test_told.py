@@ -117,3 +117,28 @@ def test_lists_in_cells_are_no_texts() -> None:
     }
     ranges = TableEncoder().fit(pd.DataFrame({"age": ["[0, 10)", "[10, 20)"] * 15}))
     assert ranges.columns_[0]["categories"] == ["[0, 10)", "[10, 20)"]
+
+
+IDS = ["37.494.876", "25.514.902", "40.588.466"]
+
+
+def test_points_in_ids_make_no_decimal_comma(tmp_path: Path) -> None:
+    table = pd.DataFrame({"id": IDS, "size": ["8.222", "7.739", "5.767"], "x": ["2.51", "1", "2"]})
+    encoder = TableEncoder().fit(table)
+    assert encoder.transform(table)[:, -2:].tolist() == [[8.222, 2.51], [7.739, 1], [5.767, 2]]
+    table.to_csv(tmp_path / "a.csv", index=False)
+    found = read(tmp_path / "a.csv")
+    assert found.decimal == "."
+    assert found.columns[1].values.tolist() == [8.222, 7.739, 5.767]
+
+
+def test_a_decimal_comma_that_no_cell_has_is_told(tmp_path: Path) -> None:
+    table = pd.DataFrame({"id": IDS, "size": ["8.222", "7.739", "5.767"]})
+    encoder = TableEncoder().fit(table)
+    assert encoder.transform(table)[0].tolist() == [37494876, 8222]
+    how = "read as grouping thousands, as in '37.494.876'; if that is wrong,"
+    assert f"Points are {how} set decimal='.'." in encoder.notes_
+    assert TableEncoder(decimal=",").fit(table).notes_ == []
+    path = tmp_path / "a.csv"
+    table.to_csv(path, index=False)
+    assert read(path).remark == f"The point of {path} is {how} say --decimal '.'."
