@@ -204,3 +204,22 @@ def test_folds_that_leave_one_sample_of_each_class(
     Path("a.csv").write_text("size,kind\n1.5,a\n2,a\n5,b\n7,b\n4,b\n")
     told = "a.csv has at most 3 samples of a class, of which 2 folds leave 1 to learn from"
     assert told in refused(capsys, "evaluate", "a.csv", "--label", "kind", "--folds", "2")
+
+
+def test_a_row_of_units_is_told_even_if_quiet(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [f"{i}.5,{'ab'[i % 2]}" for i in range(12)]
+    Path("a.csv").write_text("\n".join(["size,kind", "cm,", *rows]))
+    run("fit", "a.csv", "--label", "kind", *SCALED)
+    told = "The row below the names in a.csv is read as units, as in 'cm'; if that is wrong, say "
+    assert told + "--header yes.\n" in capsys.readouterr().err
+
+
+def test_no_row_is_lost_whose_text_was_missing_before(folder: Path) -> None:
+    rows = [f"{i}.5,{'ab'[i % 2]}" for i in range(30)]
+    Path("a.csv").write_text("\n".join(["size,kind", *rows, "n.d.,a"]))
+    run("fit", "a.csv", "--label", "kind", *SCALED)
+    Path("b.csv").write_text("size\nn.d.\n1.5\n2.5\n3.5\n")
+    run("transform", "m", "b.csv", "-o", "c.csv", "--quiet")
+    assert len(Path("c.csv").read_text().splitlines()) == 5

@@ -143,6 +143,7 @@ def _table(
         [maker.column() for maker in makers],
         named=begins.named,
         remark=" ".join(filter(None, remarks)),
+        left_out=begins.left_out,
         decimal=decimal,
     )
 
