@@ -90,6 +90,7 @@ def test_a_row_of_groups_above_the_names(label: str | None, tmp_path: Path) -> N
         ",size,kind\nr1,x,a\nr2,y,b\n",  # names of rows have no name
         ",size,kind\nr1,5,a\nr2,7,b\n",
         ",size,\nr1,k. A.,a\nr2,few,b\n",
+        ",size,score,kind\nr1,x,unk,a\nr2,x,1.5,b\n",  # as pandas and R write the index
     ],
 )
 def test_a_name_that_is_empty_makes_no_title(text: str, tmp_path: Path) -> None:

@@ -79,6 +79,15 @@ def test_a_dash_is_no_number_however_often_it_comes(sign: str) -> None:
     assert categories.columns_[0]["categories"] == sorted(["+", sign])
 
 
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [(["1", "-"], "category"), (["1", "1.0", "-"], "category"), (["1", "2", "-"], "number")],
+)
+def test_dashes_beside_one_number_are_a_category(cells: list[str], kind: str) -> None:
+    encoder = TableEncoder().fit(pd.DataFrame({"mutated": cells * 5}))
+    assert encoder.columns_[0]["type"] == kind
+
+
 def test_notes_on_many_columns_name_some() -> None:
     table = {f"c{i}": ["u", "v", None] * 4 for i in range(25)}
     assert notes(**table)[0].endswith("c18 (4), c19 (4), and 5 more.")

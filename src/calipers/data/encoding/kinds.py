@@ -82,7 +82,7 @@ def kind_of(name: str, column: npt.NDArray[Any], *, decimal: str, drop_ids: bool
     """Say what a column of `plain` holds, and why it is left out if it is.
 
     Where nine of ten rows and of ten different texts are numbers, all with the same unit or all
-    without one, the others are missing values; a dash is one always. Other texts are categories
+    without one, the others are missing values; a dash is one beside two numbers or more. Other texts are categories
     unless more than half of them are different.
 
     >>> from calipers.data.tables.columns import plain
@@ -134,6 +134,8 @@ def _kind_of_texts(
     for unit in ("", *(unit for unit, _ in units.most_common(1))):
         numbers = {cell: number_of(cell, decimal, unit) for cell in rows}
         odd = [n for cell, n in given.items() if numbers[cell] is None]
+        if len(given) < len(rows) and len({*numbers.values()} - {None}) == 1:
+            return None  # a dash beside one number is the other category
         if 10 * len(odd) <= len(given) and 10 * sum(odd) <= sum(given.values()):
             codes = (np.nan if cell is None else numbers[cell] for cell in column.tolist())
             kind = _number_kind(name, np.array([*codes], dtype=np.float64), drop_ids=drop_ids)

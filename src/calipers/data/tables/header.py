@@ -147,6 +147,7 @@ def _n_titles(rows: Sequence[Sequence[str]]) -> int:
         if filled[n] < min(2, max(filled)) and rows[n][0].strip():
             return True
         is_less = n + 1 < len(rows) and filled[n] < filled[n + 1]
+        is_less &= not all(map(str.strip, rows[n][1:]))  # names of rows have no name
         return is_less and bool(_above_numbers(rows[n + 1 :], elsewhere=True))
 
     return next(n for n in range(len(rows)) if not is_title(n))
