@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import nullcontext
 from numbers import Integral
 from threading import Lock
 from typing import Any, ClassVar
@@ -266,8 +266,8 @@ class MetricCV(
 class Fits:
     """Tells scikit-learn's callbacks of the fits inside, and lets them reach into these.
 
-    The context has ``shares``: how much of all steps a fit to some folds is, and the last fit.
-    Fits without steps are none of it.
+    The context has ``shares``: how much of all steps a fit is, by its task. Fits to some folds
+    without steps are none of it.
     """
 
     def __init__(
@@ -281,20 +281,22 @@ class Fits:
         n_iterating = n_folds * sum(hasattr(each, "set_callbacks") for _, each in candidates)
         last = n_all / (n_compared * (1 - 1 / n_folds))  # in fits to some folds
         total = n_iterating + last
-        self._context.shares = {CANDIDATE: 1 / total, CHOSEN: last / total}
+        self._shares, self._context.shares = {CANDIDATE: 1 / total, CHOSEN: last / total}, {}
         self._context.call_on_fit_task_begin(**self._told)
 
     def run(self, estimator: Any, fit: Callable[[], Any], *, name: str = CANDIDATE) -> Any:
-        """Run a fit as a task."""
+        """Run a fit as a task, which ends however the fit does."""
+        has_steps = hasattr(estimator, "set_callbacks")
         with self._lock:  # fits may run in several threads
             context = self._context.subcontext(task_name=name)
-        with ExitStack() as stack:
-            if hasattr(estimator, "set_callbacks"):
-                stack.enter_context(context.propagate_callback_context(estimator))
-            context.call_on_fit_task_begin(**self._told)
-            result = fit()
-        context.call_on_fit_task_end(**self._told)
-        return result
+            if has_steps or name == CHOSEN:
+                self._context.shares[context.task_id] = self._shares[name]
+        context.call_on_fit_task_begin(**self._told)
+        try:
+            with context.propagate_callback_context(estimator) if has_steps else nullcontext():
+                return fit()
+        finally:
+            context.call_on_fit_task_end(**self._told)
 
     def end(self, learned: dict[str, Any]) -> None:
         """The fit around them is over."""
