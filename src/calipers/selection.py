@@ -247,8 +247,8 @@ class MetricCV(
     def _choose(self, comparison: Comparison) -> None:
         """Keep what the comparison says."""
         self.notes_ += [
-            f"The candidate {name!r} was left out: {why.rpartition(': ')[0] or why}."
-            for name, why in comparison.failures.items()  # without what to do about it
+            f"The candidate {name!r} was left out: {why.rstrip('.')}."
+            for name, why in comparison.failures.items()
         ]
         choice = comparison.choice(type(self).__name__)
         self.best_index_, self.chosen_, self.reason_ = choice.place, choice.name, choice.reason

@@ -136,8 +136,7 @@ def test_labels_that_differ_in_capitals_are_told(
     [
         (
             ["--components", "9"],
-            "iris.csv: MetricCV was asked for --components 9, but X has 4 features: ask for at "
-            "most 4.",
+            "iris.csv: MetricCV has --components 9, but X has 4 features: set at most 4.",
         ),
         (
             ["--learner", "triplet-sgd", "--triplets", "5"],
@@ -153,14 +152,15 @@ def test_what_to_do_is_said_in_words_of_the_command(
     assert refused(capsys, *arguments) == told
 
 
-def test_a_candidate_that_is_left_out_needs_nothing_to_be_done(
+def test_why_a_candidate_is_left_out_is_told_whole(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("a.csv").write_text("size,kind\n1,a\n2,a\n5,b\n7,b\n4,c\n3,c\n")
     run("fit", "a.csv", "--label", "kind", "-o", "m")
     note = next(line for line in capsys.readouterr().err.splitlines() if "many" in line)
-    assert note.startswith("Note: The candidate 'triplet-sgd-many' was left out: TripletSGD was")
-    assert "lower" not in note
+    assert note.startswith("Note: The candidate 'triplet-sgd-many' was left out: TripletSGD has")
+    assert note.endswith(".")
+    assert not note.endswith("..")
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "parquet"])

@@ -82,8 +82,8 @@ def kind_of(name: str, column: npt.NDArray[Any], *, decimal: str, drop_ids: bool
     """Say what a column of `plain` holds, and why it is left out if it is.
 
     Where nine of ten rows and of ten different texts are numbers, all with the same unit or all
-    without one, the others are missing values; a dash is one beside two numbers or more. Other texts are categories
-    unless more than half of them are different.
+    without one, the others are missing values; a dash is one beside two numbers or more. Other
+    texts are categories unless more than half of them are different.
 
     >>> from calipers.data.tables.columns import plain
     >>> kind_of("n", plain([float(i) for i in range(20)]), decimal=".", drop_ids=True).reason
