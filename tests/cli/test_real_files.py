@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
 
+from calipers.cli.learners import _in_words_of_the_command
 from commands import X, refused, run
 
 SCALED = ("--learner", "scaled", "-o", "m", "--quiet")
@@ -141,7 +142,7 @@ def test_labels_that_differ_in_capitals_are_told(
         (
             ["--learner", "triplet-sgd", "--triplets", "5"],
             "iris.csv: TripletSGD has --triplets 5, fewer than the 49 of one anchor with "
-            "n_neighbors=7: raise --triplets.",
+            "n_neighbors=7: raise --triplets or lower n_neighbors.",
         ),
     ],
 )
@@ -223,3 +224,8 @@ def test_no_row_is_lost_whose_text_was_missing_before(folder: Path) -> None:
     Path("b.csv").write_text("size\nn.d.\n1.5\n2.5\n3.5\n")
     run("transform", "m", "b.csv", "-o", "c.csv", "--quiet")
     assert len(Path("c.csv").read_text().splitlines()) == 5
+
+
+def test_sentences_of_others_stay_as_they_are() -> None:
+    for told in ("could not convert string to float: 'a_b'", "no such key: n_components_max = 3"):
+        assert _in_words_of_the_command(told) == told
