@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
 
+from calipers.cli.encoded import check_labels
 from calipers.cli.learners import _in_words_of_the_command
 from commands import X, refused, run
 
@@ -109,7 +110,10 @@ def test_new_tables_may_have_units_where_the_old_one_had(
     ("labels", "told"),
     [
         ("aaaaaa", "a.csv has one class only ('a'): name a column of at least 2 classes with"),
-        ("abcdef", "a.csv has another label in each row: name a column of classes with --label."),
+        (
+            "abcdef",
+            "a.csv has a different label in every row: name a column of classes with --label.",
+        ),
     ],
 )
 def test_labels_of_no_use(
@@ -130,6 +134,13 @@ def test_labels_that_differ_in_capitals_are_told(
         "Labels that differ in capitals only are different classes: 'NO', 'No', 'no', 'Yes', 'yes'."
         in capsys.readouterr().err
     )
+
+
+def test_few_of_many_labels_that_differ_in_capitals_are_told() -> None:
+    labels = [f"{kind}{i}" for i in range(30) for kind in ("Kind", "kind", "Straße", "Strasse")]
+    (told,) = check_labels(np.array(labels * 2), source="a.csv")
+    assert told.endswith(", and 40 more.")
+    assert "Stra" not in told
 
 
 @pytest.mark.parametrize(

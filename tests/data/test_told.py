@@ -37,6 +37,7 @@ def test_rare_texts_that_are_no_category_are_told() -> None:
     ("cells", "first", "told"),
     [
         (["694 251 703", "512 400 118", "12"], 694251703.0, "'694 251 703' as 694251703"),
+        (["694\u00a0251", "512\u202f400", "12"], 694251.0, "'694 251' as 694251"),
         (["3", "2-", "1-"], 3.0, "'2-' as -2"),
         (["3", "(2)", "1"], 3.0, "'(2)' as -2"),
         (["3,5", "1.065,5-", "(2,5)"], 3.5, ""),  # amounts, by their decimals
@@ -60,7 +61,8 @@ def test_a_column_that_may_be_an_id_is_told() -> None:
     rng = np.random.default_rng(0)
     customer = rng.permutation(90_000)[:30] + 10_000
     assert notes(size=SIZES, customer=customer) == [
-        "Used with another whole number in each row; leave out what is an ID: customer."
+        "Used as numbers: customer (a different whole number in each row: use --ignore if it is an "
+        "ID)."
     ]
     assert notes(size=SIZES, customer=customer % 25) == []
     kept = TableEncoder(drop_ids=False).fit(pd.DataFrame({"customer": customer}))
@@ -86,6 +88,15 @@ def test_a_dash_is_no_number_however_often_it_comes(sign: str) -> None:
 def test_dashes_beside_one_number_are_a_category(cells: list[str], kind: str) -> None:
     encoder = TableEncoder().fit(pd.DataFrame({"mutated": cells * 5}))
     assert encoder.columns_[0]["type"] == kind
+
+
+@pytest.mark.parametrize(
+    ("cells", "what"), [(["2024-01-31", "2024-02-01"], "dates"), (["yes", "no"], "booleans")]
+)
+def test_dashes_among_dates_and_booleans_are_told(cells: list[str], what: str) -> None:
+    told = notes(a=[*cells, "-"] * 5)
+    assert told[-1] == f"Texts among {what} count as missing: a ('-')."
+    assert len(notes(a=cells * 5)) == 0
 
 
 def test_notes_on_many_columns_name_some() -> None:

@@ -46,13 +46,13 @@ class Kind:
     is_ambiguous : bool
         Whether the dates have another format, too: day and month may be the other way round.
     missing : tuple of str
-        Texts among numbers, which count as missing values.
+        Texts among numbers, dates or booleans, which count as missing values.
     unit : str
         What each number has, such as ``kg``, ``%`` or a currency.
     reading : str
         How a text is read that may be no number.
     may_be_id : bool
-        Whether each row has another whole number.
+        Whether each row has a different whole number.
     """
 
     type: str = ""
@@ -67,13 +67,15 @@ class Kind:
     def remarks(self) -> Iterator[tuple[str, str]]:
         """Yield what was decided about a column that is used, and how it shows there."""
         if self.missing:
-            yield "Texts among numbers count as missing", ", ".join(map(repr, self.missing[:3]))
+            told = ", ".join(map(repr, self.missing[:3]))
+            yield f"Texts among {self.type}s count as missing", told
         if self.unit:
             yield "Read as numbers with a unit", self.unit
         if self.reading:
             yield "Texts read as numbers", self.reading
         if self.may_be_id:
-            yield "Used with another whole number in each row; leave out what is an ID", ""
+            why = "a different whole number in each row: use --ignore if it is an ID"
+            yield "Used as numbers", why
         if self.is_ambiguous:
             yield "Read as month/day/year; if the day comes first, write year-month-day", ""
 
@@ -107,11 +109,12 @@ def kind_of(name: str, column: npt.NDArray[Any], *, decimal: str, drop_ids: bool
         return Kind("date")
     texts = [text_of(cell) for cell in rows]
     values = [text for text in texts if text not in DASHES]
+    dashes = tuple(text for text in texts if text in DASHES)
     if {BOOLEANS.get(text.lower()) for text in values} == {0.0, 1.0}:
-        return Kind("boolean")
+        return Kind("boolean", missing=dashes)
     styles = date_formats(values)
     if styles:
-        return Kind("date", styles[0], is_ambiguous=len(styles) > 1)
+        return Kind("date", styles[0], is_ambiguous=len(styles) > 1, missing=dashes)
     kind = _kind_of_texts(name, column, rows, decimal=decimal, drop_ids=drop_ids)
     if kind is not None:
         return kind

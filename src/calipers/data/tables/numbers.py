@@ -110,8 +110,8 @@ def reading(cell: str, number: float) -> str:
     >>> reading("694 251 703", 694251703.0), reading("2-", -2.0), reading("2,5-", -2.5)
     ("'694 251 703' as 694251703", "'2-' as -2", '')
     """
-    is_clear = _AMBIGUOUS.fullmatch(cell.strip()) is None
-    return "" if is_clear else f"{cell.strip()!r} as {number:.15g}"
+    text = cell.strip().translate(_SIGNS)
+    return f"{text!r} as {number:.15g}" if _AMBIGUOUS.fullmatch(text) else ""
 
 
 def number_and_unit(cell: str) -> tuple[str, str]:
