@@ -428,7 +428,7 @@ class _Failing(Scaled):
         super().__init__()
         self.message = message
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def fit(self, *_: Any, **__: Any) -> Any:
         raise ValueError(self.message)
 
 
