@@ -421,3 +421,18 @@ def test_a_progress_bar_comes_to_its_end(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_there_is_no_partial_fit() -> None:
     assert not hasattr(MetricCV(), "partial_fit")
+
+
+class _Failing(Scaled):
+    def __init__(self, message: str = "") -> None:
+        super().__init__()
+        self.message = message
+
+    def fit(self, *_: Any, **__: Any) -> Any:
+        raise ValueError(self.message)
+
+
+@pytest.mark.parametrize("message", ["Input X contains NaN.", "no shape: (3, 4) into: (5,)"])
+def test_why_a_candidate_was_left_out_is_told_whole(message: str) -> None:
+    fitted = MetricCV([("euclidean", Euclidean()), ("other", _Failing(message))]).fit(X, Y)
+    assert fitted.notes_ == [f"The candidate 'other' was left out: {message.rstrip('.')}."]

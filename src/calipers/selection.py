@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import nullcontext
 from numbers import Integral
 from threading import Lock
 from typing import Any, ClassVar
@@ -248,8 +248,8 @@ class MetricCV(
     def _choose(self, comparison: Comparison) -> None:
         """Keep what the comparison says."""
         self.notes_ += [
-            f"The candidate {name!r} was left out: {why.rpartition(': ')[0] or why}."
-            for name, why in comparison.failures.items()  # without what to do about it
+            f"The candidate {name!r} was left out: {why.rstrip('.')}."
+            for name, why in comparison.failures.items()
         ]
         choice = comparison.choice(type(self).__name__)
         self.best_index_, self.chosen_, self.reason_ = choice.place, choice.name, choice.reason
@@ -267,8 +267,8 @@ class MetricCV(
 class Fits:
     """Tells scikit-learn's callbacks of the fits inside, and lets them reach into these.
 
-    The context has ``shares``: how much of all steps a fit to some folds is, and the last fit.
-    Fits without steps are none of it.
+    The context has ``shares``: how much of all steps a fit is, by its task. Fits to some folds
+    without steps are none of it.
     """
 
     def __init__(
@@ -282,20 +282,22 @@ class Fits:
         n_iterating = n_folds * sum(hasattr(each, "set_callbacks") for _, each in candidates)
         last = n_all / (n_compared * (1 - 1 / n_folds))  # in fits to some folds
         total = n_iterating + last
-        self._context.shares = {CANDIDATE: 1 / total, CHOSEN: last / total}
+        self._shares, self._context.shares = {CANDIDATE: 1 / total, CHOSEN: last / total}, {}
         self._context.call_on_fit_task_begin(**self._told)
 
     def run(self, estimator: Any, fit: Callable[[], Any], *, name: str = CANDIDATE) -> Any:
-        """Run a fit as a task."""
+        """Run a fit as a task, which ends however the fit does."""
+        has_steps = hasattr(estimator, "set_callbacks")
         with self._lock:  # fits may run in several threads
             context = self._context.subcontext(task_name=name)
-        with ExitStack() as stack:
-            if hasattr(estimator, "set_callbacks"):
-                stack.enter_context(context.propagate_callback_context(estimator))
-            context.call_on_fit_task_begin(**self._told)
-            result = fit()
-        context.call_on_fit_task_end(**self._told)
-        return result
+            if has_steps or name == CHOSEN:
+                self._context.shares[context.task_id] = self._shares[name]
+        context.call_on_fit_task_begin(**self._told)
+        try:
+            with context.propagate_callback_context(estimator) if has_steps else nullcontext():
+                return fit()
+        finally:
+            context.call_on_fit_task_end(**self._told)
 
     def end(self, learned: dict[str, Any]) -> None:
         """The fit around them is over."""

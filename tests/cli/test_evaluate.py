@@ -157,7 +157,7 @@ def test_labels_that_are_all_different(capsys: pytest.CaptureFixture[str]) -> No
     rows = [f"{i}.5,name {i}" for i in range(20)]
     Path("names.csv").write_text("\n".join(["size,who", *rows]))
     told = refused(capsys, "evaluate", "names.csv", "--label", "who")
-    assert "another label in each row: name a column of classes with --label." in told
+    assert "a different label in every row: name a column of classes with --label." in told
 
 
 @pytest.mark.usefixtures("folder")

@@ -157,7 +157,7 @@ def test_mistakes_end_in_one_sentence(folder: Path, capsys: pytest.CaptureFixtur
         ),
         (["fit", "iris.csv", "--label", "spezies"], "did you mean 'species'?"),
         (["fit", "iris.csv", *label, "-o", "no/m"], "does not exist: create it first."),
-        (["fit", "iris.csv", *label, "--components", "9"], "asked for --components 9"),
+        (["fit", "iris.csv", *label, "--components", "9"], "has --components 9, but X has 4"),
         (
             ["fit", "iris.csv", *label, "--learner", "lmnn", "--triplets", "5"],
             "--triplets is of no use to --learner lmnn.",

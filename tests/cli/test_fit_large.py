@@ -52,6 +52,23 @@ def test_large_tables_come_from_standard_input(file: str, monkeypatch: pytest.Mo
     np.testing.assert_array_equal(load("given").components_, load("named").components_)
 
 
+@pytest.mark.usefixtures("folder", "all_is_large")
+def test_late_errors_name_standard_input(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damaged = bytearray(Path("iris.parquet").read_bytes())
+    damaged[4 : len(damaged) // 4] = b"\xff" * (len(damaged) // 4 - 4)
+    Path("damaged.parquet").write_bytes(damaged)
+    for label in ("1", "5"):
+        words = ["--label", label, "--format", "parquet", "--learner", "scaled", "-o", "m"]
+        with Path("damaged.parquet").open("rb") as stream:
+            monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=stream))
+            assert main(["fit", "-", *words]) == 2
+        told = capsys.readouterr().err
+        assert "Cannot read 'standard input' as Parquet" in told
+        assert "data.parquet" not in told
+
+
 @pytest.mark.usefixtures("all_is_large")
 @pytest.mark.parametrize(
     "words",

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
 
+from calipers.cli.encoded import check_labels
+from calipers.cli.learners import _in_words_of_the_command
 from commands import X, refused, run
 
 SCALED = ("--learner", "scaled", "-o", "m", "--quiet")
@@ -108,7 +110,10 @@ def test_new_tables_may_have_units_where_the_old_one_had(
     ("labels", "told"),
     [
         ("aaaaaa", "a.csv has one class only ('a'): name a column of at least 2 classes with"),
-        ("abcdef", "a.csv has another label in each row: name a column of classes with --label."),
+        (
+            "abcdef",
+            "a.csv has a different label in every row: name a column of classes with --label.",
+        ),
     ],
 )
 def test_labels_of_no_use(
@@ -131,18 +136,24 @@ def test_labels_that_differ_in_capitals_are_told(
     )
 
 
+def test_few_of_many_labels_that_differ_in_capitals_are_told() -> None:
+    labels = [f"{kind}{i}" for i in range(30) for kind in ("Kind", "kind", "Straße", "Strasse")]
+    (told,) = check_labels(np.array(labels * 2), source="a.csv")
+    assert told.endswith(", and 40 more.")
+    assert "Stra" not in told
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [
         (
             ["--components", "9"],
-            "iris.csv: MetricCV was asked for --components 9, but X has 4 features: ask for at "
-            "most 4.",
+            "iris.csv: MetricCV has --components 9, but X has 4 features: set at most 4.",
         ),
         (
             ["--learner", "triplet-sgd", "--triplets", "5"],
             "iris.csv: TripletSGD has --triplets 5, fewer than the 49 of one anchor with "
-            "n_neighbors=7: raise --triplets.",
+            "n_neighbors=7: raise --triplets or lower n_neighbors.",
         ),
     ],
 )
@@ -153,14 +164,15 @@ def test_what_to_do_is_said_in_words_of_the_command(
     assert refused(capsys, *arguments) == told
 
 
-def test_a_candidate_that_is_left_out_needs_nothing_to_be_done(
+def test_why_a_candidate_is_left_out_is_told_whole(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("a.csv").write_text("size,kind\n1,a\n2,a\n5,b\n7,b\n4,c\n3,c\n")
     run("fit", "a.csv", "--label", "kind", "-o", "m")
     note = next(line for line in capsys.readouterr().err.splitlines() if "many" in line)
-    assert note.startswith("Note: The candidate 'triplet-sgd-many' was left out: TripletSGD was")
-    assert "lower" not in note
+    assert note.startswith("Note: The candidate 'triplet-sgd-many' was left out: TripletSGD has")
+    assert note.endswith(".")
+    assert not note.endswith("..")
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "parquet"])
@@ -204,3 +216,27 @@ def test_folds_that_leave_one_sample_of_each_class(
     Path("a.csv").write_text("size,kind\n1.5,a\n2,a\n5,b\n7,b\n4,b\n")
     told = "a.csv has at most 3 samples of a class, of which 2 folds leave 1 to learn from"
     assert told in refused(capsys, "evaluate", "a.csv", "--label", "kind", "--folds", "2")
+
+
+def test_a_row_of_units_is_told_even_if_quiet(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [f"{i}.5,{'ab'[i % 2]}" for i in range(12)]
+    Path("a.csv").write_text("\n".join(["size,kind", "cm,", *rows]))
+    run("fit", "a.csv", "--label", "kind", *SCALED)
+    told = "The row below the names in a.csv is read as units, as in 'cm'; if that is wrong, say "
+    assert told + "--header yes.\n" in capsys.readouterr().err
+
+
+def test_no_row_is_lost_whose_text_was_missing_before(folder: Path) -> None:
+    rows = [f"{i}.5,{'ab'[i % 2]}" for i in range(30)]
+    Path("a.csv").write_text("\n".join(["size,kind", *rows, "n.d.,a"]))
+    run("fit", "a.csv", "--label", "kind", *SCALED)
+    Path("b.csv").write_text("size\nn.d.\n1.5\n2.5\n3.5\n")
+    run("transform", "m", "b.csv", "-o", "c.csv", "--quiet")
+    assert len(Path("c.csv").read_text().splitlines()) == 5
+
+
+def test_sentences_of_others_stay_as_they_are() -> None:
+    for told in ("could not convert string to float: 'a_b'", "no such key: n_components_max = 3"):
+        assert _in_words_of_the_command(told) == told

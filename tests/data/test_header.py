@@ -16,8 +16,12 @@ def test_a_row_of_units_is_no_sample(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(UNITS)
     data = samples_of(tmp_path / "a.csv", label="kind")
     assert data.X.tolist() == [[60.5, 170], [71, 175], [65, 180], [80, 175]]
-    told = read(tmp_path / "a.csv").remark
-    assert told == f"The row below the names in {tmp_path / 'a.csv'} is read as units, as in 'kg'."
+    assert read(tmp_path / "a.csv").left_out == (
+        f"The row below the names in {tmp_path / 'a.csv'} is read as units, as in 'kg'; if that is "
+        "wrong, say --header yes."
+    )
+    one = read(tmp_path / "a.csv", ReadOptions(header=True))
+    assert (len(one.columns[0].values), one.left_out, one.remark) == (5, "", "")
 
 
 def test_a_row_of_units_in_a_sheet(tmp_path: Path) -> None:
@@ -28,6 +32,7 @@ def test_a_row_of_units_in_a_sheet(tmp_path: Path) -> None:
     book.save(tmp_path / "a.xlsx")
     table = read(tmp_path / "a.xlsx", ReadOptions(label="kind"))
     assert table.columns[0].values.tolist() == [1.5, 2.5]
+    assert "is read as units, as in 'kg'" in table.left_out
 
 
 @pytest.mark.parametrize(
@@ -36,6 +41,9 @@ def test_a_row_of_units_in_a_sheet(tmp_path: Path) -> None:
         "weight,height,kind\n60,k. A.,a\n71,170,b\n65,180,a\n",  # a number beside the text
         "weight,height,kind\nk. A.,k. A.,a\n71,170,b\n65,180,a\n",  # a text column is filled
         "weight,height,kind\nk. A.,,\n71,170,b\nk. A.,180,a\n",  # the text comes again
+        "weight,height,kind\nn.d.,n.d.,\n71,170,b\n65,180,a\n",  # the same in each column
+        "weight,height,kind\n<5,,\n71,170,b\n65,180,a\n",
+        "weight,height,kind\n>90,<100,\n71,170,b\n65,180,a\n",
         "weight,height,kind\n,,\n71,170,b\n65,180,a\n65,180,a\n",  # nothing, which is no row
     ],
 )
@@ -43,7 +51,14 @@ def test_a_row_of_data_is_none_of_units(text: str, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(text)
     table = read(tmp_path / "a.csv", ReadOptions(label="kind"))
     assert len(table.columns[0].values) == 3
-    assert table.remark == ""
+    assert table.remark == table.left_out == ""
+
+
+def test_what_a_metric_knows_as_missing_is_no_unit(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("weight,height\nn.d.,cm\n60.5,170\n71,180\n")
+    assert len(read(tmp_path / "a.csv").columns[0].values) == 2
+    table = read(tmp_path / "a.csv", ReadOptions(missing=frozenset({"n.d."})))
+    assert (len(table.columns[0].values), table.left_out) == (3, "")
 
 
 @pytest.mark.parametrize("row", ["5,1;3,5;setosa", "5,1;3;setosa", "1.005,1;3,5;setosa"])
@@ -75,6 +90,7 @@ def test_a_row_of_groups_above_the_names(label: str | None, tmp_path: Path) -> N
         ",size,kind\nr1,x,a\nr2,y,b\n",  # names of rows have no name
         ",size,kind\nr1,5,a\nr2,7,b\n",
         ",size,\nr1,k. A.,a\nr2,few,b\n",
+        ",size,score,kind\nr1,x,unk,a\nr2,x,1.5,b\n",  # as pandas and R write the index
     ],
 )
 def test_a_name_that_is_empty_makes_no_title(text: str, tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ def test_rare_texts_that_are_no_category_are_told() -> None:
     ("cells", "first", "told"),
     [
         (["694 251 703", "512 400 118", "12"], 694251703.0, "'694 251 703' as 694251703"),
+        (["694\u00a0251", "512\u202f400", "12"], 694251.0, "'694 251' as 694251"),
         (["3", "2-", "1-"], 3.0, "'2-' as -2"),
         (["3", "(2)", "1"], 3.0, "'(2)' as -2"),
         (["3,5", "1.065,5-", "(2,5)"], 3.5, ""),  # amounts, by their decimals
@@ -60,7 +61,8 @@ def test_a_column_that_may_be_an_id_is_told() -> None:
     rng = np.random.default_rng(0)
     customer = rng.permutation(90_000)[:30] + 10_000
     assert notes(size=SIZES, customer=customer) == [
-        "Used with another whole number in each row; leave out what is an ID: customer."
+        "Used as numbers: customer (a different whole number in each row: use --ignore if it is an "
+        "ID)."
     ]
     assert notes(size=SIZES, customer=customer % 25) == []
     kept = TableEncoder(drop_ids=False).fit(pd.DataFrame({"customer": customer}))
@@ -77,6 +79,24 @@ def test_a_dash_is_no_number_however_often_it_comes(sign: str) -> None:
     assert plain.transform(table)[:2, 0].tolist() == [2.0, 1.5]
     categories = TableEncoder().fit(pd.DataFrame({"sign": ["+", sign, "+", sign]}))
     assert categories.columns_[0]["categories"] == sorted(["+", sign])
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [(["1", "-"], "category"), (["1", "1.0", "-"], "category"), (["1", "2", "-"], "number")],
+)
+def test_dashes_beside_one_number_are_a_category(cells: list[str], kind: str) -> None:
+    encoder = TableEncoder().fit(pd.DataFrame({"mutated": cells * 5}))
+    assert encoder.columns_[0]["type"] == kind
+
+
+@pytest.mark.parametrize(
+    ("cells", "what"), [(["2024-01-31", "2024-02-01"], "dates"), (["yes", "no"], "booleans")]
+)
+def test_dashes_among_dates_and_booleans_are_told(cells: list[str], what: str) -> None:
+    told = notes(a=[*cells, "-"] * 5)
+    assert told[-1] == f"Texts among {what} count as missing: a ('-')."
+    assert len(notes(a=cells * 5)) == 0
 
 
 def test_notes_on_many_columns_name_some() -> None:
@@ -117,3 +137,28 @@ def test_lists_in_cells_are_no_texts() -> None:
     }
     ranges = TableEncoder().fit(pd.DataFrame({"age": ["[0, 10)", "[10, 20)"] * 15}))
     assert ranges.columns_[0]["categories"] == ["[0, 10)", "[10, 20)"]
+
+
+IDS = ["37.494.876", "25.514.902", "40.588.466"]
+
+
+def test_points_in_ids_make_no_decimal_comma(tmp_path: Path) -> None:
+    table = pd.DataFrame({"id": IDS, "size": ["8.222", "7.739", "5.767"], "x": ["2.51", "1", "2"]})
+    encoder = TableEncoder().fit(table)
+    assert encoder.transform(table)[:, -2:].tolist() == [[8.222, 2.51], [7.739, 1], [5.767, 2]]
+    table.to_csv(tmp_path / "a.csv", index=False)
+    found = read(tmp_path / "a.csv")
+    assert found.decimal == "."
+    assert found.columns[1].values.tolist() == [8.222, 7.739, 5.767]
+
+
+def test_a_decimal_comma_that_no_cell_has_is_told(tmp_path: Path) -> None:
+    table = pd.DataFrame({"id": IDS, "size": ["8.222", "7.739", "5.767"]})
+    encoder = TableEncoder().fit(table)
+    assert encoder.transform(table)[0].tolist() == [37494876, 8222]
+    how = "read as grouping thousands, as in '37.494.876'; if that is wrong,"
+    assert f"Points are {how} set decimal='.'." in encoder.notes_
+    assert TableEncoder(decimal=",").fit(table).notes_ == []
+    path = tmp_path / "a.csv"
+    table.to_csv(path, index=False)
+    assert read(path).remark == f"The point of {path} is {how} say --decimal '.'."

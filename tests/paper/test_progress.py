@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import time
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from rich.console import Console
 
-from calipers import MetricCV, Scaled, TripletSGD
+from calipers import LMNN, Euclidean, MetricCV, Scaled, TripletSGD
 from calipers.data.datasets import load
 from calipers.paper.progress import FitAdvance, meter, time_left
 
@@ -43,7 +44,7 @@ def test_finished_leaves_of_a_fit_make_one() -> None:
     parts: list[float] = []
     callback = FitAdvance(parts.append)
     root = SimpleNamespace(parent=None, max_subtasks=2)
-    branches = [SimpleNamespace(parent=root, max_subtasks=n) for n in (3, 5)]
+    branches = [SimpleNamespace(parent=root, max_subtasks=n, task_id=n) for n in (3, 5)]
     for branch in branches:
         for _ in range(branch.max_subtasks):
             callback.on_fit_task_end(None, SimpleNamespace(parent=branch, max_subtasks=0))
@@ -56,7 +57,8 @@ def test_finished_leaves_of_a_fit_make_one() -> None:
 def test_a_fit_of_unknown_length_is_not_guessed() -> None:
     root = SimpleNamespace(parent=None, max_subtasks=None)
     parts: list[float] = []
-    FitAdvance(parts.append).on_fit_task_end(None, SimpleNamespace(parent=root, max_subtasks=0))
+    leaf = SimpleNamespace(parent=root, max_subtasks=0, task_id=0)
+    FitAdvance(parts.append).on_fit_task_end(None, leaf)
     assert parts == []
 
 
@@ -133,6 +135,20 @@ def test_fits_of_a_comparison_count_by_their_samples_and_closed_forms_not_at_all
     assert done[-1] == pytest.approx(1)
     for share in (1 / 4, 1 / 2):  # a fit to one half, a fit to the other, then one to all
         assert np.isclose(done, share).any()
+
+
+class Failing(TripletSGD):
+    def fit(self, *_: Any, **__: Any) -> Any:
+        raise ValueError("it cannot be")
+
+
+@pytest.mark.parametrize("other", [LMNN(), Scaled(), Failing()])
+def test_parts_of_a_comparison_make_one(other: TripletSGD | LMNN | Scaled) -> None:
+    data = load("iris")
+    parts: list[float] = []
+    metric = MetricCV([("euclidean", Euclidean()), ("other", other)], cv=2, random_state=0)
+    metric.set_callbacks(FitAdvance(parts.append)).fit(data.X_train, data.y_train)
+    assert sum(parts) == pytest.approx(1)
 
 
 def test_the_pace_is_that_of_what_counts() -> None:

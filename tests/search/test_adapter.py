@@ -214,7 +214,7 @@ def test_what_was_chosen_can_be_passed_back() -> None:
 def test_progress_rises_to_one() -> None:
     shares: list[float] = []
     adapter(pull=1.0).set_callbacks(FitAdvance(shares.append)).fit(*LOG)
-    assert shares == pytest.approx([1 / 11] * 11)
+    assert [*filter(None, shares)] == pytest.approx([1 / 11] * 11)
 
 
 Q, D, P = np.eye(6), np.eye(6), [[i, i] for i in range(6)]

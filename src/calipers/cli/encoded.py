@@ -38,7 +38,7 @@ class Labelled:
     left_out : list of str
         Columns that are no features, and why.
     notes : list of str
-        What was done with missing values, and how ambiguous dates were read.
+        What else was decided about columns and labels, and may be wrong.
     rows : ndarray of shape (n_samples,) or None
         Index of each sample in the file, where some of its rows have no label.
     """
@@ -107,13 +107,24 @@ def read_labelled(options: argparse.Namespace) -> Labelled:
         found = encoder.transform(found)
     if left_out and not options.json:  # JSON has them
         remark(f"Left out: {', '.join(left_out)}.")
-    return Labelled(found, chosen.y, names, chosen.label, encoder, columns, left_out, notes, rows)
+    return Labelled(
+        X=found,
+        y=chosen.y,
+        names=names,
+        label=chosen.label,
+        encoder=encoder,
+        table=columns,
+        left_out=left_out,
+        notes=notes,
+        rows=rows,
+    )
 
 
 def check_labels(y: npt.NDArray[Any], *, source: str) -> list[str]:
     """Raise unless labels are those of classes. Returns a remark on labels that are alike."""
     import numpy as np
 
+    from calipers.data.tables.names import listed
     from calipers.io import FileError
 
     distinct, sizes = np.unique(y, return_counts=True)
@@ -125,11 +136,11 @@ def check_labels(y: npt.NDArray[Any], *, source: str) -> list[str]:
         )
     if sizes.max() == 1:
         raise FileError(
-            f"{source} has another label in each row: name a column of classes with --label."
+            f"{source} has a different label in every row: name a column of classes with --label."
         )
-    times = Counter(str(label).casefold() for label in distinct)
-    alike = [str(label) for label in distinct if times[str(label).casefold()] > 1]
-    told = ", ".join(map(repr, sorted(alike, key=lambda label: (label.casefold(), label))))
+    times = Counter(str(label).lower() for label in distinct)
+    alike = [str(label) for label in distinct if times[str(label).lower()] > 1]
+    told = listed([*map(repr, sorted(alike, key=lambda label: (label.lower(), label)))])
     return [f"Labels that differ in capitals only are different classes: {told}."] if told else []
 
 

@@ -118,25 +118,22 @@ def make(options: argparse.Namespace) -> Any:
 
 
 _OPTION_OF = {"n_components": "--components", "n_triplets": "--triplets"}
-_PYTHON = re.compile(r"[a-z]_[a-z]|=|\bNone\b|[A-Za-z]\.[a-z]")
 
 
 def _in_words_of_the_command(mistake: str) -> str:
-    """Name options in place of parameters, and leave out advice that only Python can follow.
+    """Name options in place of parameters, and leave all else as it is.
 
-    >>> _in_words_of_the_command("X has n_triplets=5, too few: raise n_triplets or lower n_steps.")
+    >>> _in_words_of_the_command("X has n_triplets=5, too few: raise n_triplets.")
     'X has --triplets 5, too few: raise --triplets.'
-    >>> _in_words_of_the_command("LEGO has too few samples: lower batch_size.")
-    'LEGO has too few samples: choose another --learner.'
+    >>> _in_words_of_the_command("could not convert string to float: 'n_triplets'")
+    "could not convert string to float: 'n_triplets'"
     """
     sentence = " ".join(mistake.split())
     for parameter, option in _OPTION_OF.items():
-        sentence = sentence.replace(f"{parameter}=", f"{option} ").replace(parameter, option)
-    what, colon, advice = sentence.rpartition(": ")
-    if not colon:
-        return sentence
-    ways = [way for way in re.split(",? or ", advice.rstrip(".")) if not _PYTHON.search(way)]
-    return f"{what}: {' or '.join(ways) or 'choose another --learner'}."
+        word = rf"(?<![\w'\"]){parameter}"
+        sentence = re.sub(rf"{word}=(?=\d)", f"{option} ", sentence)
+        sentence = re.sub(rf"{word}(?![\w'\"=])", option, sentence)
+    return sentence.replace(", or None for all.", ".")  # which is to leave out the option
 
 
 def feature_units(X: npt.NDArray[Any], *, standardize: bool) -> FloatArray:

@@ -46,7 +46,7 @@ def add_output(command: argparse.ArgumentParser) -> None:
         "--quiet",
         action=argparse.BooleanOptionalAction,
         default=False,
-        help="show no progress bar and no remarks, but for columns left out (default: no)",
+        help="show no progress bar and no remarks, but for what is left out (default: no)",
     )
 
 
@@ -108,11 +108,15 @@ def read_table(options: argparse.Namespace, **known: Any) -> Table:
     with _file_of(options) as path:
         table = read(path, given, kind=options.format)
     if options.data == STANDARD:
-        remarks = table.remark.replace(str(path), _NAME_OF_STANDARD)
-        table = replace(table, source=_NAME_OF_STANDARD, remark=remarks)
+        told = (
+            each.replace(str(path), _NAME_OF_STANDARD) for each in (table.remark, table.left_out)
+        )
+        table = replace(table, source=_NAME_OF_STANDARD, remark=next(told), left_out=next(told))
         options.data = _NAME_OF_STANDARD  # in messages
     if table.remark and not options.quiet:
         remark(table.remark)
+    if table.left_out:
+        remark(table.left_out)
     return table
 
 

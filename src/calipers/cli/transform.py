@@ -75,7 +75,14 @@ def run(options: argparse.Namespace) -> int:
     metric = loaded
     label = options.label if options.label is not None else metric.label_
     carried = tuple(options.ignore)
-    table = read_table(options, label=label, carried=carried, names=_column_names(metric))
+    missing = {text for entry in metric.encoder_ or () for text in entry.get("missing", ())}
+    table = read_table(
+        options,
+        label=label,
+        carried=carried,
+        names=_column_names(metric),
+        missing=frozenset(missing),
+    )
     X, data = _samples(options, metric, table)
     images = _transformed(X, metric.components_, source=options.data)
     names = metric.get_feature_names_out().tolist()

@@ -11,13 +11,16 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, Task, TaskID
 
+_ROUNDING = 1e-9  # of a sum of parts
+
 
 class FitAdvance:
     """Callback that reports the finished parts of a fit; together they make 1.
 
     It follows `sklearn.callback.FitCallback`. A leaf of the tree of tasks counts as the
     product of its share and those of the tasks above it: ``1 / max_subtasks``, or what the fit
-    around it says of fits inside by name (`calipers.selection.Fits`).
+    around it says of the fits inside (`calipers.selection.Fits`). What ends with fewer leaves than
+    it might have had, such as a fit that converged, counts as the rest of its share.
 
     Parameters
     ----------
@@ -29,6 +32,7 @@ class FitAdvance:
 
     def __init__(self, report: Callable[[float], None]) -> None:
         self.report = report
+        self._done: dict[int, float] = {}  # what was reported of each task just below the whole
 
     def setup(self, estimator: Any, context: Any) -> None:
         """Prepare nothing."""
@@ -38,19 +42,31 @@ class FitAdvance:
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
         """Report that a leaf begins."""
-        if _part(context):
+        if context.parent is None:
+            self._done.clear()
+        elif context.max_subtasks == 0 and _part(context):
             self.report(0.0)
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> None:
-        """Report a finished leaf, where the number of leaves is known."""
-        if part := _part(context):
-            self.report(part)
+        """Report a finished leaf, where the number of leaves is known, or the rest of a task."""
+        if context.parent is None:
+            rest = 1.0 - sum(self._done.values())
+        else:
+            top = context
+            while top.parent.parent is not None:
+                top = top.parent
+            done = self._done.setdefault(top.task_id, 0.0)
+            if top is context:
+                rest = _part(context) - done
+            else:
+                rest = _part(context) if context.max_subtasks == 0 else 0.0
+            self._done[top.task_id] = done + max(rest, 0.0)
+        if rest > _ROUNDING:
+            self.report(rest)
 
 
 def _part(context: Any) -> float:
-    """Return how much of the whole fit a task is; 0 for what is no leaf."""
-    if context.parent is None or context.max_subtasks != 0:
-        return 0.0
+    """Return how much of the whole fit a task is."""
     part = 1.0
     while context.parent is not None:
         part *= _share(context)
@@ -62,7 +78,7 @@ def _share(context: Any) -> float:
     """Return how much of the task around it a task is; 0 where that is not known."""
     around = context.parent
     if hasattr(around, "shares"):
-        return float(around.shares.get(context.source_task_name, 0.0))
+        return float(around.shares.get(context.task_id, 0.0))
     return 1.0 / around.max_subtasks if around.max_subtasks else 0.0
 
 

@@ -46,13 +46,13 @@ class Kind:
     is_ambiguous : bool
         Whether the dates have another format, too: day and month may be the other way round.
     missing : tuple of str
-        Texts among numbers, which count as missing values.
+        Texts among numbers, dates or booleans, which count as missing values.
     unit : str
         What each number has, such as ``kg``, ``%`` or a currency.
     reading : str
         How a text is read that may be no number.
     may_be_id : bool
-        Whether each row has another whole number.
+        Whether each row has a different whole number.
     """
 
     type: str = ""
@@ -67,13 +67,15 @@ class Kind:
     def remarks(self) -> Iterator[tuple[str, str]]:
         """Yield what was decided about a column that is used, and how it shows there."""
         if self.missing:
-            yield "Texts among numbers count as missing", ", ".join(map(repr, self.missing[:3]))
+            told = ", ".join(map(repr, self.missing[:3]))
+            yield f"Texts among {self.type}s count as missing", told
         if self.unit:
             yield "Read as numbers with a unit", self.unit
         if self.reading:
             yield "Texts read as numbers", self.reading
         if self.may_be_id:
-            yield "Used with another whole number in each row; leave out what is an ID", ""
+            why = "a different whole number in each row: use --ignore if it is an ID"
+            yield "Used as numbers", why
         if self.is_ambiguous:
             yield "Read as month/day/year; if the day comes first, write year-month-day", ""
 
@@ -82,8 +84,8 @@ def kind_of(name: str, column: npt.NDArray[Any], *, decimal: str, drop_ids: bool
     """Say what a column of `plain` holds, and why it is left out if it is.
 
     Where nine of ten rows and of ten different texts are numbers, all with the same unit or all
-    without one, the others are missing values; a dash is one always. Other texts are categories
-    unless more than half of them are different.
+    without one, the others are missing values; a dash is one beside two numbers or more. Other
+    texts are categories unless more than half of them are different.
 
     >>> from calipers.data.tables.columns import plain
     >>> kind_of("n", plain([float(i) for i in range(20)]), decimal=".", drop_ids=True).reason
@@ -107,11 +109,12 @@ def kind_of(name: str, column: npt.NDArray[Any], *, decimal: str, drop_ids: bool
         return Kind("date")
     texts = [text_of(cell) for cell in rows]
     values = [text for text in texts if text not in DASHES]
+    dashes = tuple(text for text in texts if text in DASHES)
     if {BOOLEANS.get(text.lower()) for text in values} == {0.0, 1.0}:
-        return Kind("boolean")
+        return Kind("boolean", missing=dashes)
     styles = date_formats(values)
     if styles:
-        return Kind("date", styles[0], is_ambiguous=len(styles) > 1)
+        return Kind("date", styles[0], is_ambiguous=len(styles) > 1, missing=dashes)
     kind = _kind_of_texts(name, column, rows, decimal=decimal, drop_ids=drop_ids)
     if kind is not None:
         return kind
@@ -134,6 +137,8 @@ def _kind_of_texts(
     for unit in ("", *(unit for unit, _ in units.most_common(1))):
         numbers = {cell: number_of(cell, decimal, unit) for cell in rows}
         odd = [n for cell, n in given.items() if numbers[cell] is None]
+        if len(given) < len(rows) and len({*numbers.values()} - {None}) == 1:
+            return None  # a dash beside one number is the other category
         if 10 * len(odd) <= len(given) and 10 * sum(odd) <= sum(given.values()):
             codes = (np.nan if cell is None else numbers[cell] for cell in column.tolist())
             kind = _number_kind(name, np.array([*codes], dtype=np.float64), drop_ids=drop_ids)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Self
 
@@ -21,7 +21,7 @@ from calipers.data.encoding.kinds import Kind, kind_of
 from calipers.data.encoding.texts import days
 from calipers.data.tables.columns import Columns, plain
 from calipers.data.tables.names import listed
-from calipers.data.tables.numbers import decimal_sign
+from calipers.data.tables.numbers import decimal_sign, grouped_by_points
 
 _BY_MEAN = "Filled missing values with the mean of the column"
 _FILLED = {
@@ -134,7 +134,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if not used:
             found = ", ".join(f"{name!r} ({why})" for name, why in self.left_out_.items())
             raise ValueError(f"X has no column to learn from, only {found}: give other columns.")
-        return self._fill(used, table)
+        self._fill(used, table)
+        if self.decimal == "auto" and self.decimal_ == ",":
+            example = grouped_by_points(_texts_of(table))
+            how = f"as in {example!r}; if that is wrong, set decimal='.'."
+            self.notes_ += [f"Points are read as grouping thousands, {how}"] if example else []
+        return self
 
     def _fill(self, kinds: Mapping[str, Kind], table: Mapping[str, npt.NDArray[Any]]) -> Self:
         """Learn fill values and categories of columns of known kinds."""
@@ -287,8 +292,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 def _sign_of(table: Mapping[str, npt.NDArray[Any]]) -> str:
     """Return the decimal sign of the texts of a table."""
+    return decimal_sign(_texts_of(table))
+
+
+def _texts_of(table: Mapping[str, npt.NDArray[Any]]) -> Iterator[str]:
     objects = (column for column in table.values() if column.dtype == object)
-    return decimal_sign(cell for column in objects for cell in as_texts(column))
+    return (cell for column in objects for cell in as_texts(column))
 
 
 def _counted(entry: Mapping[str, Any], column: npt.NDArray[Any]) -> str:

@@ -24,11 +24,14 @@ class Beginning(NamedTuple):
         Rows above its data: 1 of names, 2 of names and units, 0 without names.
     remark : str
         What was decided and may be wrong; empty for nothing.
+    left_out : str
+        Which row is no data and may be, which is told even if remarks are not.
     """
 
     n_titles: int
     n_head: int
     remark: str
+    left_out: str = ""
 
     @property
     def named(self) -> bool:
@@ -60,10 +63,12 @@ def beginning(source: object, rows: Sequence[Sequence[str]], options: ReadOption
                 f"The first row of {source} is read as {as_what}; if that is wrong, say --header "
                 f"{other}."
             )
-    unit = _first_above_numbers(below, elsewhere=False) if named else ""
-    if unit:
-        remarks.append(f"The row below the names in {source} is read as units, as in {unit!r}.")
-    return Beginning(n_titles, named + bool(unit), " ".join(remarks))
+    unit = _unit(below, options) if named and options.header is None else ""
+    left_out = unit and (
+        f"The row below the names in {source} is read as units, as in {unit!r}; if that is wrong, "
+        "say --header yes."
+    )
+    return Beginning(n_titles, named + bool(unit), " ".join(remarks), left_out)
 
 
 def _is_number(cell: str) -> bool:
@@ -75,27 +80,43 @@ def _is_missing(cell: str) -> bool:
     return cell.strip().lower() in MISSING | DASHES
 
 
-def _first_above_numbers(rows: Sequence[Sequence[str]], *, elsewhere: bool) -> str:
-    """Return the first text of the first row that stands above numbers only, or nothing.
+def _unit(rows: Sequence[Sequence[str]], options: ReadOptions) -> str:
+    """Return the first text of a row of units, or nothing.
 
-    Nothing, too, if the row has a number, or has texts ``elsewhere`` that may not be there.
+    None are texts that may be values: known as missing, the same in all columns, or bounds.
+
+    >>> _unit([["kg", "cm"], ["70.5", "180"]], ReadOptions())
+    'kg'
+    >>> [_unit([cells, ["70.5", "180"]], ReadOptions()) for cells in (["n.d."] * 2, ["<9", ""])]
+    ['', '']
+    """
+    texts = _above_numbers(rows, elsewhere=False)
+    is_same = len(texts) > 1 and len({*texts}) == 1
+    is_value = any(text in options.missing or text[0] in "<>" for text in texts)
+    return texts[0] if texts and not is_same and not is_value else ""
+
+
+def _above_numbers(rows: Sequence[Sequence[str]], *, elsewhere: bool) -> list[str]:
+    """Return the texts of the first row that stand above numbers only.
+
+    None if the row has a number, or has texts ``elsewhere`` that may not be there.
 
     >>> rows = [["", "kg", "cm"], ["a", "70.5", "180"], ["b", "", "175"]]
-    >>> _first_above_numbers(rows, elsewhere=False)
-    'kg'
+    >>> _above_numbers(rows, elsewhere=False)
+    ['kg', 'cm']
     >>> rows = [["a", "n/k", "n/k"], ["b", "70.5", "180"]]
-    >>> _first_above_numbers(rows, elsewhere=False)
-    ''
+    >>> _above_numbers(rows, elsewhere=False)
+    []
     """
     above = []
     for cell, *below in zip(*(row for row in rows if len(row) == len(rows[0])), strict=True):
         given = [other for other in below if not _is_missing(other)]
         is_above = bool(given) and all(map(_is_number, given))
         if _is_number(cell) or not (is_above or elsewhere or _is_missing(cell)):
-            return ""
+            return []
         if is_above and not _is_missing(cell):
             above.append(cell.strip())
-    return above[0] if above else ""
+    return above
 
 
 def _has_known_names(rows: Sequence[Sequence[str]], at: int, options: ReadOptions) -> bool:
@@ -110,7 +131,8 @@ def _n_titles(rows: Sequence[Sequence[str]]) -> int:
     """Return how many of the first rows are titles.
 
     A title is a row above the table of which only the first cell is filled, with a text; or it
-    names groups of columns: a row of more texts follows, which stand above numbers.
+    names groups of columns: a cell beyond the first is empty, and a row of more texts follows,
+    which stand above numbers.
 
     >>> _n_titles([["Sales 2023"], ["As of May", "", ""], ["id", "size", "kind"], ["1", "2", "a"]])
     2
@@ -125,7 +147,8 @@ def _n_titles(rows: Sequence[Sequence[str]]) -> int:
         if filled[n] < min(2, max(filled)) and rows[n][0].strip():
             return True
         is_less = n + 1 < len(rows) and filled[n] < filled[n + 1]
-        return is_less and bool(_first_above_numbers(rows[n + 1 :], elsewhere=True))
+        is_less &= not all(map(str.strip, rows[n][1:]))  # names of rows have no name
+        return is_less and bool(_above_numbers(rows[n + 1 :], elsewhere=True))
 
     return next(n for n in range(len(rows)) if not is_title(n))
 

@@ -110,8 +110,8 @@ def reading(cell: str, number: float) -> str:
     >>> reading("694 251 703", 694251703.0), reading("2-", -2.0), reading("2,5-", -2.5)
     ("'694 251 703' as 694251703", "'2-' as -2", '')
     """
-    is_clear = _AMBIGUOUS.fullmatch(cell.strip()) is None
-    return "" if is_clear else f"{cell.strip()!r} as {number:.15g}"
+    text = cell.strip().translate(_SIGNS)
+    return f"{text!r} as {number:.15g}" if _AMBIGUOUS.fullmatch(text) else ""
 
 
 def number_and_unit(cell: str) -> tuple[str, str]:
@@ -145,20 +145,41 @@ def decimal_sign(cells: Iterable[str], *, likely: str = ".") -> str:
     """Return the decimal sign of a table.
 
     It is a comma where some cell is a number only with one, or could be one with a comma and a
-    comma is ``likely``.
+    comma is ``likely``. Without commas, several points in a cell say so, too, unless another cell
+    is a number whose point cannot group thousands: they may be those of an ID.
 
     >>> decimal_sign(["6,891", "12"]), decimal_sign(["6,891", "0,5"]), decimal_sign(["1.234.567"])
     ('.', ',', ',')
-    >>> decimal_sign(["6,891", "12"], likely=",")
-    ','
+    >>> decimal_sign(["6,891", "12"], likely=","), decimal_sign(["1.234.567", "2.51"])
+    (',', '.')
     """
-    for cell in cells:
-        if "," not in cell and cell.count(".") < 2:
-            continue
-        number, _ = number_and_unit(cell)
+    texts = [cell for cell in cells if "," in cell or "." in cell]
+    for cell in texts:
+        number, _ = number_and_unit(cell) if "," in cell else ("", "")
         if as_number(number, ",") is not None and (likely == "," or as_number(number) is None):
             return ","
+    several = (cell for cell in texts if cell.count(".") > 1)
+    if any(_needs(",", cell) for cell in several):
+        return "." if any(_needs(".", cell) for cell in texts) else ","
     return "."
+
+
+def _needs(decimal: str, cell: str) -> bool:
+    """Whether a cell is a number with that decimal sign, and none with the other."""
+    number, _ = number_and_unit(cell)
+    other = _SEPARATOR_OF[decimal]
+    return as_number(number, decimal) is not None and as_number(number, other) is None
+
+
+def grouped_by_points(cells: Iterable[str]) -> str:
+    """Return the first number of several points, if no number has the comma that is the sign.
+
+    >>> grouped_by_points(["May, 1", "1.234.567"]), grouped_by_points(["0,5", "1.234.567"])
+    ('1.234.567', '')
+    """
+    signs = [cell for cell in cells if "," in cell or cell.count(".") > 1]
+    numbers = [cell for cell in signs if as_number(number_and_unit(cell)[0], ",") is not None]
+    return "" if any("," in cell for cell in numbers) else next(map(str.strip, numbers), "")
 
 
 def are_grouped(cells: Iterable[str], decimal: str) -> bool:

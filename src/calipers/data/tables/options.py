@@ -41,6 +41,8 @@ class ReadOptions:
         The decimal sign.
     only : collection of str or None
         Columns to read, by name; what Parquet and JSON have beside them is not kept.
+    missing : frozenset of str
+        Texts that a metric counts as missing values.
     """
 
     label: str | None = None
@@ -51,6 +53,7 @@ class ReadOptions:
     encoding: str | None = None
     decimal: str | None = None
     only: Collection[str] | None = None
+    missing: frozenset[str] = frozenset()
 
     def leaves_out(self, column: str) -> bool:
         """Whether a column is not to be read."""

@@ -7,6 +7,7 @@ import re
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -88,7 +89,8 @@ def read_xlsx(path: Path, options: ReadOptions) -> Table:
     if len(sheets) > 1:
         remarks.append(f"The sheet {title!r} of {path} is read, of {len(sheets)} sheets.")
     cells = [list(column) for column in zip(*rows[begins.n_head :], strict=True)]
-    return _table(path, names, cells, options, begins.named, " ".join(filter(None, remarks)))
+    table = _table(path, names, cells, options, begins.named, " ".join(filter(None, remarks)))
+    return replace(table, left_out=begins.left_out)
 
 
 def _chosen_sheet(

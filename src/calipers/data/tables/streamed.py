@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ class StreamedTable(Table):
             raise FileError(f"{self.source} has no column of numbers to learn from: give some.")
         X = memmap.temporary_memmap((self.n_rows, len(names)), np.float64)
         first = 0
-        for batch in batches(self.path, names):
+        for batch in self._batches(names):
             last = first + len(batch)
             self._check_rows(last <= self.n_rows)
             for place, name in enumerate(names):
@@ -71,7 +72,7 @@ class StreamedTable(Table):
         named = {self.columns[self._position(name, "--ignore")].name for name in ignore}
         if chosen.label is not None:
             named.add(chosen.label)
-        with explained(self.path):
+        with self._named(), explained(self.path):
             schema, _ = parquet_facts(self.path)
             flat = [c.name for c in chosen.others if not is_nested(schema.field(c.name).type)]
             n_more = memmap.LARGEST_READ // (8 * self.n_rows) - len(named)
@@ -85,6 +86,18 @@ class StreamedTable(Table):
             )
         return [found.get(column.name, column) for column in chosen.others]
 
+    def _batches(self, names: list[str]) -> Iterator[Any]:
+        with self._named():
+            yield from batches(self.path, names)
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Errors name the source, which may be standard input, and not the file it was put into."""
+        try:
+            yield
+        except FileError as wrong:
+            raise FileError(str(wrong).replace(str(self.path), self.source)) from wrong
+
     def _check_rows(self, are_declared: bool) -> None:
         if not are_declared:
             raise FileError(
@@ -94,7 +107,7 @@ class StreamedTable(Table):
     def _label_values(
         self, column: Column
     ) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
-        with explained(self.path):
+        with self._named(), explained(self.path):
             table = read_measured(self.path, [column.name])
             found = as_column(column.name, table[column.name], "label")
         return super()._label_values(found)

@@ -62,6 +62,8 @@ class Table:
         Labels, where the file has them beside the matrix.
     remark : str
         What was decided about the file and may be wrong; empty for nothing.
+    left_out : str
+        Which row is no data and may be, which is told even if remarks are not.
     decimal : {"auto", ".", ","}
         The decimal sign of numbers in its texts.
     """
@@ -72,6 +74,7 @@ class Table:
     matrix: npt.NDArray[Any] | None = None
     labels: npt.NDArray[Any] | None = None
     remark: str = ""
+    left_out: str = ""
     decimal: str = "auto"
 
     def choose(

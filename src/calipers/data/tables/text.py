@@ -16,7 +16,13 @@ from typing import IO
 from calipers.data.tables.header import ROWS_COMPARED, beginning
 from calipers.data.tables.making import ColumnMaker
 from calipers.data.tables.names import listed, names_of
-from calipers.data.tables.numbers import are_grouped, as_number, decimal_sign, number_and_unit
+from calipers.data.tables.numbers import (
+    are_grouped,
+    as_number,
+    decimal_sign,
+    grouped_by_points,
+    number_and_unit,
+)
 from calipers.data.tables.options import ReadOptions
 from calipers.data.tables.packed import BoundedLines, opened, plain_suffix
 from calipers.data.tables.table import Table
@@ -137,6 +143,7 @@ def _table(
         [maker.column() for maker in makers],
         named=begins.named,
         remark=" ".join(filter(None, remarks)),
+        left_out=begins.left_out,
         decimal=decimal,
     )
 
@@ -216,6 +223,9 @@ def _about_decimals(path: Path, decimal: str, separator: str, cells: list[str]) 
     if not example and separator == ";" and decimal == "." and are_grouped(cells, ","):
         example = next(cell.strip() for cell in cells if "." in cell)
         sign, what = "point", "the decimal sign"
+    elif not example and decimal == ",":
+        example = grouped_by_points(cells)
+        sign, what = "point", "grouping thousands"
     return example and (
         f"The {sign} of {path} is read as {what}, as in {example!r}; if that is wrong, say "
         f"--decimal {other!r}."
