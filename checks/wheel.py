@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from collections.abc import Iterable
+from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -35,6 +37,7 @@ IN_ARCHIVE = (
     r"\.gitignore"
 )
 NEVER = r"__pycache__|\.py[co]$|\.npz?$|\.safetensors$|\.env|\.git/"
+BY_PIP = r"^\.\./|__pycache__/|dist-info/(INSTALLER|REQUESTED|direct_url\.json)$"
 FOR_THE_BUILD = (".pyx", ".pxd", ".c", ".h", ".build")
 LIBRARIES = (".so", ".pyd")  # of a build in place
 LARGEST = 4 << 20  # bytes of a wheel
@@ -59,7 +62,7 @@ def run(args: argparse.Namespace, report: Report) -> None:
     """Build, list, compare."""
     with TemporaryDirectory() as folder:
         for file in args.files or built(Path(folder)):
-            wrong = wrong_names(file)
+            wrong = wrong_names(names_in(file), is_wheel=file.suffix == ".whl")
             report.add(
                 "wheel",
                 file=file.name,
@@ -70,16 +73,15 @@ def run(args: argparse.Namespace, report: Report) -> None:
             )
 
 
-def built(folder: Path, *, optimise: bool = True) -> list[Path]:
+def built(folder: Path, *kinds: str) -> list[Path]:
     """A wheel and a source archive, made by the build backend that is installed."""
-    setup = [] if optimise else ["-Doptimization=0"]
     code = (
-        "import mesonpy, sys; folder, *setup = sys.argv[1:]\n"
-        "mesonpy.build_wheel(folder, {'setup-args': setup}); mesonpy.build_sdist(folder)"
+        "import mesonpy, sys; folder, *kinds = sys.argv[1:]\n"
+        "for kind in kinds: getattr(mesonpy, f'build_{kind}')(folder)"
     )
     tools = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     done = subprocess.run(
-        [sys.executable, "-c", code, str(folder), *setup],
+        [sys.executable, "-c", code, str(folder), *(kinds or ("wheel", "sdist"))],
         cwd=ROOT,
         env={**os.environ, "PATH": tools},
         capture_output=True,
@@ -99,9 +101,15 @@ def names_in(file: Path) -> list[str]:
         return [part.name.split("/", 1)[1] for part in archive.getmembers() if part.isfile()]
 
 
-def wrong_names(file: Path) -> list[str]:
+def names_installed() -> list[str]:
+    """Names of the files that the wheel had from which this package was installed."""
+    names = [file.as_posix() for file in metadata.files("calipers") or ()]
+    return [name for name in names if not re.search(BY_PIP, name)]
+
+
+def wrong_names(names: Iterable[str], *, is_wheel: bool) -> list[str]:
     """What should not be there, and what is missing (after a minus)."""
-    names, is_wheel = names_in(file), file.suffix == ".whl"
+    names = list(names)
     allowed = re.compile(IN_WHEEL if is_wheel else IN_ARCHIVE)
     wrong = [name for name in names if not allowed.fullmatch(name) or re.search(NEVER, name)]
     present = {_without_tag(name) for name in names}

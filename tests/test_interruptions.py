@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from time import sleep
+from time import monotonic, sleep
 from typing import Any
 
 import numpy as np
@@ -104,8 +104,11 @@ except KeyboardInterrupt as stop:
     ("name", "stop"), [("SIGTERM", "Terminated"), ("SIGINT", "KeyboardInterrupt")]
 )
 def test_a_signal_that_comes_where_nothing_can_be_raised(name: str, stop: str) -> None:
+    """It is sent again, and ends a wait of the main thread as the first one would have."""
+    started = monotonic()
     done = run("-c", DEAF.replace("{signal}", name))
     assert (done.stdout, done.stderr) == (f"{stop}\n", "")
+    assert monotonic() - started < 20.0
 
 
 FIT = (

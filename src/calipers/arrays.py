@@ -182,7 +182,8 @@ def refuse_missing(y: Any) -> None:
     if missing.any():
         raise ValueError(
             f"Input y contains NaN or other signs of a missing label ({np.count_nonzero(missing)} "
-            f"of {len(missing)}): leave out these samples."
+            f"of {len(missing)}): leave out these samples, as fit does with "
+            "unlabeled=float('nan')."
         )
 
 
@@ -211,11 +212,11 @@ def missing_labels(y: Any) -> npt.NDArray[np.bool_]:
     if kind == "f":
         return np.asarray(np.isnan(labels))
     if kind == "O":
-        return np.array([_is_missing(label) for label in labels], dtype=np.bool_)
+        return np.array([is_missing(label) for label in labels], dtype=np.bool_)
     return np.zeros(0, dtype=np.bool_)
 
 
-def _is_missing(label: object) -> bool:
+def is_missing(label: object) -> bool:
     """Return whether a label is None, differs from itself, or cannot be compared with itself."""
     if label is None:
         return True

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
 
+from calipers.arrays import is_missing
 from calipers.init import evenly_spaced
 from calipers.inputs import (
     Given,
@@ -22,6 +23,7 @@ from calipers.inputs import (
     given_unlabeled,
     labelled_part,
     with_weights,
+    without_missing,
 )
 from calipers.triplets import check_pairs, check_triplets
 
@@ -118,8 +120,9 @@ class FromLabels:
             How often each sample counts; 0 leaves it out. By default each counts once. A learner
             that draws triplets draws anchors as often.
         unlabeled : label, optional
-            Value of y that stands for no label. Such samples are left out, and the others are
-            read into memory. By default every value is a label, -1 and "" too.
+            Value of y that stands for no label, NaN for a missing one (NaN, None, NA). Such
+            samples are left out, and the others are read into memory. By default every value is a
+            label, -1 and "" too.
         client : distributed.Client, optional
             Client for Dask collections. By default the current one, or a local cluster.
 
@@ -128,6 +131,9 @@ class FromLabels:
         Self
             The fitted estimator.
         """
+        if unlabeled is not None and is_missing(unlabeled):
+            X, y, sample_weight = without_missing(X, y, sample_weight)
+            unlabeled = None
         with given_labeled(self, X, y, client=client) as everything:
             weighted = with_weights(self, everything, sample_weight)
             given = counted_part(self, labelled_part(self, weighted, unlabeled))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
-from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from calipers import memmap
@@ -20,6 +20,7 @@ from calipers.arrays import (
     IndexArray,
     checked_weights,
     exact_labels,
+    missing_labels,
     refuse_kinds,
     refuse_masked,
     refuse_missing,
@@ -112,6 +113,24 @@ def given_labeled(estimator: Any, X: Any, y: Any, *, client: Any = None) -> Iter
         dense, labels = dense_labeled(estimator, X, y)
         classes, codes = np.unique(labels, return_inverse=True)
         yield Given(MemorySamples(dense, codes), classes, dense, labels)
+
+
+def without_missing(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    """Leave out samples in memory whose label is missing: NaN, None, or NA and NaT of pandas."""
+    if y is None or is_collection(X) or not (missing := missing_labels(y)).any():
+        return X, y, sample_weight
+    check_consistent_length(X, y, sample_weight)
+    if missing.all():
+        raise ValueError(f"Input y contains no label, all {len(missing)} are missing: pass some.")
+    kept = np.flatnonzero(~missing)
+    weights = None if sample_weight is None else _taken(sample_weight, kept)
+    return _taken(X, kept), _taken(y, kept), weights
+
+
+def _taken(values: Any, indices: IndexArray) -> Any:
+    if isinstance(values, list | tuple):
+        return [values[i] for i in indices]
+    return values.iloc[indices] if hasattr(values, "iloc") else values[indices]
 
 
 def labelled_part(estimator: Any, given: Given, unlabeled: Any) -> Given:

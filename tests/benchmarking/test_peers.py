@@ -32,11 +32,10 @@ def test_nca_is_stopped_at_its_cap() -> None:
 
 
 def test_peers(tmp_path: Path) -> None:
-    words = ["--only", "wine", "--seeds", "0", "1", "--seconds", "60"]
+    words = ["--only", "wine", "--seeds", "0", "--seconds", "60"]
     rows = run("peers", tmp_path, *words, "--peers", "Calipers ha-sgd", "LDA", "Euclidean")
-    assert [(row["peer"], row["features"], row["seed"]) for row in rows] == [
-        (peer, features, seed)
-        for seed in (0, 1)
+    assert [(row["peer"], row["features"]) for row in rows] == [
+        (peer, features)
         for peer in ("Calipers ha-sgd", "Euclidean", "LDA")
         for features in ("raw", "standardised")
     ]

@@ -108,3 +108,18 @@ def test_a_missing_scipy(tools: Path, tmp_path: Path) -> None:
     (tmp_path / "absent" / "scipy" / "__init__.py").write_text("raise ImportError")
     error = error_of_setup(tools, tmp_path, PYTHONPATH=str(tmp_path / "absent"))
     assert error.startswith("Calipers is built with SciPy 1.13 or later and none can be imported")
+
+
+def test_a_missing_build_backend(tmp_path: Path) -> None:
+    """Pip would end in a traceback of its own."""
+    (tmp_path / "mesonpy.py").write_text("raise ModuleNotFoundError(name='mesonpy')")
+    done = subprocess.run(
+        [sys.executable, "-c", "import backend"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT / ".ci")])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("Calipers is built with meson-python and none was found: pip")
+    assert len(done.stderr.splitlines()) == 1

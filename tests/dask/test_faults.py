@@ -32,7 +32,7 @@ SETTINGS: dict[str, Any] = {"n_triplets": 2000, "n_rounds": 2, "random_state": 0
 def impatient() -> Iterator[None]:
     """Silent workers are given up after seconds, not minutes."""
     with dask.config.set(
-        {"distributed.scheduler.worker-ttl": "5s", "distributed.comm.timeouts.connect": "5s"}
+        {"distributed.scheduler.worker-ttl": "2s", "distributed.comm.timeouts.connect": "2s"}
     ):
         yield
 
@@ -66,8 +66,14 @@ def fitted(client: Any) -> Any:
     return bounded(lambda: TripletSGD(**SETTINGS).fit(*parts, client=client))
 
 
-@pytest.mark.parametrize("step", ["read", "search", "take"])
-@pytest.mark.parametrize("fault", ["killed", "stopped", "retired"])
+@pytest.mark.parametrize(
+    ("fault", "step"),
+    [
+        *(("killed", step) for step in ("read", "search", "take")),
+        *(("retired", step) for step in ("read", "search", "take")),
+        ("stopped", "search"),  # its heart is missed after seconds, whatever it was doing
+    ],
+)
 def test_a_worker_that_is_lost_changes_no_bit(fault: str, step: str, tmp_path: Path) -> None:
     with cluster_of(2) as client:
         pause_once(client, "calipers.dask.partitions", step, tmp_path / "pid")

@@ -66,9 +66,10 @@ def test_hostile_texts(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert not output.exists()
 
 
-def test_a_million_columns(tmp_path: Path) -> None:
+def test_many_columns(tmp_path: Path) -> None:
+    """Seconds, which grow with their number: a square of it would take hours."""
     path = tmp_path / "wide.csv"
-    n = 1_000_000
+    n = 200_000
     names, values = ",".join(f"c{i}" for i in range(n)), ",2" * n
     path.write_text(f"y,{names}\nx{values}\nx{values}\n")
     assert read(path, ReadOptions(label="y")).choose(label="y").X.shape == (2, n)

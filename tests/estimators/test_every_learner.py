@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pytest
 from scipy.stats import ortho_group
 from sklearn.datasets import load_digits
@@ -189,7 +190,8 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("small_blocks")
 @each_learner
 def test_a_memory_mapped_file(name: str, tmp_path: Path) -> None:
-    less: Any = {"ITML": {"tol": 0.1}, "LMNN": {"max_iter": 3}}.get(name, {})
+    less: Any = {"ITML": {"tol": 0.1}, "LMNN": {"max_iter": 3}, "MCML": {"max_iter": 3}}
+    less = less.get(name, {})
     for view in (slice(None), np.s_[::2, 3:40]):
         file = mapped(tmp_path, DIGITS)[view]
         labels = DIGIT_LABELS[:: 1 if view == slice(None) else 2]
@@ -291,11 +293,36 @@ def test_no_value_stands_for_no_label_by_itself(name: str) -> None:
         little(name).fit(WHOLE, np.full(len(WHOLE), -1), unlabeled=-1)
 
 
+@pytest.mark.parametrize("name", FROM_LABELS)
+def test_samples_whose_label_is_missing_are_left_out(name: str) -> None:
+    kept = np.arange(len(WHOLE)) % 4 > 0
+    weights = 1.0 + np.arange(len(WHOLE)) % 3
+    expected = little(name).fit(WHOLE[kept], WHOLE_LABELS[kept], sample_weight=weights[kept])
+    floats = np.where(kept, WHOLE_LABELS, np.nan)
+    column = pd.Series(WHOLE_LABELS).astype("Int64").where(kept)
+    forms = [(WHOLE, floats, np.nan), (pd.DataFrame(WHOLE), column, pd.NA)]
+    if name != "MLKR":
+        objects = np.where(kept, WHOLE_LABELS, None).tolist()
+        forms.append((WHOLE.tolist(), objects, float("nan")))
+    for X, y, value in forms:
+        fitted = little(name).fit(X, y, sample_weight=weights, unlabeled=value)
+        np.testing.assert_array_equal(fitted.components_, expected.components_)
+        if name != "MLKR":
+            assert fitted.classes_.tolist() == expected.classes_.tolist()
+    with pytest.raises(ValueError, match=r"leave out these samples, as fit does with unlabeled="):
+        little(name).fit(WHOLE, floats)
+    with pytest.raises(ValueError, match=r"^Input y contains no label, all 40 are missing: pass"):
+        little(name).fit(WHOLE, np.full(len(WHOLE), np.nan), unlabeled=np.nan)
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples"):
+        little(name).fit(WHOLE[1:], floats, unlabeled=np.nan)
+
+
 @pytest.mark.usefixtures("small_blocks")
-def test_labelled_samples_of_a_memory_mapped_file(tmp_path: Path) -> None:
-    labels = np.where(np.arange(700) % 3 == 0, -1, DIGIT_LABELS)
+@pytest.mark.parametrize("none", [-1, np.nan])
+def test_labelled_samples_of_a_memory_mapped_file(none: float, tmp_path: Path) -> None:
+    labels = np.where(np.arange(700) % 3 == 0, none, DIGIT_LABELS)
     expected = little("TripletSGD").fit(DIGITS[labels >= 0], labels[labels >= 0])
-    got = little("TripletSGD").fit(mapped(tmp_path, DIGITS), labels, unlabeled=-1)
+    got = little("TripletSGD").fit(mapped(tmp_path, DIGITS), labels, unlabeled=none)
     np.testing.assert_array_equal(got.components_, expected.components_)
 
 

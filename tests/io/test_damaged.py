@@ -14,7 +14,7 @@ from calipers.io import read
 from damage import DAMAGES, metric_by_commands, read_metric
 from metric_files import joined, parts, small_file, with_header
 
-N_EACH = 1250
+N_EACH = 500
 N_COMMANDS = 12
 
 each_damage = pytest.mark.parametrize("damage", DAMAGES)

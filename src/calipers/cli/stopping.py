@@ -29,6 +29,14 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
+def _send(number: signal.Signals) -> None:
+    """Send a signal to the main thread; where that can be had, one that ends a wait, too."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, number)
+    else:
+        _thread.interrupt_main(number)
+
+
 @contextmanager
 def _resent() -> Iterator[None]:
     """Send a signal again whose exception the interpreter ignored, while this is open."""
@@ -39,7 +47,7 @@ def _resent() -> Iterator[None]:
             original(ignored)
             return
         number = signal.SIGTERM if isinstance(ignored.exc_value, Terminated) else signal.SIGINT
-        later = threading.Timer(0.01, _thread.interrupt_main, (number,))
+        later = threading.Timer(0.01, _send, (number,))
         later.daemon = True
         later.start()
 
