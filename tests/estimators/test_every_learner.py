@@ -302,7 +302,7 @@ def test_samples_whose_label_is_missing_are_left_out(name: str) -> None:
     column = pd.Series(WHOLE_LABELS).astype("Int64").where(kept)
     forms = [(WHOLE, floats, np.nan), (pd.DataFrame(WHOLE), column, pd.NA)]
     if name != "MLKR":
-        objects = np.where(kept, WHOLE_LABELS, None).tolist()
+        objects = np.where(kept, WHOLE_LABELS.astype(object), np.array(None)).tolist()
         forms.append((WHOLE.tolist(), objects, float("nan")))
     for X, y, value in forms:
         fitted = little(name).fit(X, y, sample_weight=weights, unlabeled=value)
