@@ -29,6 +29,7 @@ from benchmarks import (
     speed,
     startup,
     study,
+    thresholds,
     trajectories,
 )
 
@@ -49,6 +50,7 @@ COMMANDS = {
     "peers": peers,
     "regression": regression,
     "study": study,
+    "thresholds": thresholds,
     "trajectories": trajectories,
     "readings": readings,
     "components": components,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import fbeta_score, precision_score, roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
@@ -15,14 +17,20 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_s
 from calipers import (
     GMML,
     ITML,
+    KISSME,
+    LEGO,
     LMNN,
+    MMC,
+    RCA,
     SCML,
     Euclidean,
+    FileError,
     PairClassifier,
     TripletClassifier,
     TripletSGD,
     load,
 )
+from calipers.io import write
 from calipers.thresholds import STRATEGIES, find_threshold
 from learners import iris
 
@@ -166,7 +174,15 @@ def test_a_threshold_of_ones_own() -> None:
     assert model.threshold_ == find_threshold(distances, SIGNS == 1, "max_tpr", min_rate=0.9)
 
 
+NAMED = np.where(SIGNS > 0, "yes", "no")
 REFUSED: dict[str, Any] = {
+    "masked pairs": (np.ma.masked_array(PAIRS, PAIRS > 5.0), SIGNS, r"^pairs has \d+ masked"),
+    "masked labels": (PAIRS, np.ma.masked_array(SIGNS, SIGNS > 0), r"^y has \d+ masked values"),
+    "times": (PAIRS.astype("M8[s]"), SIGNS, "^pairs is of datetime64"),
+    "complex": (PAIRS + 1j, SIGNS, "^Complex data not supported: pairs is of complex128"),
+    "missing": (PAIRS, np.where(SIGNS > 0, 1.0, np.nan), "^Input y contains NaN or other signs"),
+    "none": (PAIRS, np.where(SIGNS > 0, "a", np.array(None)), "^Input y contains NaN or other"),
+    "mixed": (PAIRS, [1, "a"] * 200, "needs labels of one type, got labels of types int, str"),
     "no preprocessor": (INDICES, SIGNS, "got pairs of indices and no array that they index"),
     "shape": (X, Y, r"needs pairs of shape \(n, 2, n_features\), got \(150, 4\)"),
     "one kind": (PAIRS, np.ones(400), r"needs labels of two kinds, e.g. -1 and \+1, got 1"),
@@ -180,6 +196,89 @@ def test_what_is_refused(case: str) -> None:
     pairs, y, words = REFUSED[case]
     with pytest.raises(ValueError, match=words):
         PairClassifier(GMML()).fit(pairs, y)
+
+
+def test_a_preprocessor_that_is_refused() -> None:
+    def refused(preprocessor: Any, kind: type[Exception], words: str) -> None:
+        with pytest.raises(kind, match=words):
+            PairClassifier(GMML(), preprocessor=preprocessor).fit(INDICES, SIGNS)
+
+    words = r"needs a preprocessor that returns a sample for each of the 800 names .* got \({}\)"
+    refused(lambda rows: np.vstack([X[rows], X[rows]]), ValueError, words.format("1600, 4"))
+    refused(lambda rows: X[rows[:10]], ValueError, words.format("10, 4"))
+    refused(lambda rows: X[rows, 0], ValueError, words.format("800,"))
+    refused(dict(enumerate(X)), TypeError, "needs an array or a function for preprocessor, got a d")
+    refused(np.ma.masked_array(X, X > 5.0), ValueError, r"^preprocessor has \d+ masked values")
+    model = PairClassifier(GMML(), preprocessor=X).fit(INDICES, SIGNS)
+    found = model.predict(INDICES.astype(object))  # whole numbers all the same
+    np.testing.assert_array_equal(found, model.predict(INDICES))
+
+
+def test_labels_that_a_threshold_is_not_calibrated_by() -> None:
+    model = PairClassifier(GMML()).fit(PAIRS, SIGNS)
+    for y, words in (
+        (SIGNS + 3, r"was fitted to the labels \[-1, 1\], and y_valid has \[2, 4\]: pass the same"),
+        (NAMED, r"and y_valid has \['no', 'yes'\]"),
+        (np.where(SIGNS > 0, 1.0, np.nan), "^Input y contains NaN or other signs of a missing"),
+        (np.ones(400), "needs labels of two kinds"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            model.calibrate_threshold(PAIRS, y)
+    with pytest.raises(ValueError, match="threshold must be a real number, got nan"):
+        model.set_threshold(np.nan)
+
+
+LEARNERS_OF_PAIRS = [RCA(), MMC(), LEGO(random_state=0), KISSME(), GMML(), ITML(random_state=0)]
+
+
+@pytest.mark.parametrize("learner", LEARNERS_OF_PAIRS, ids=lambda one: type(one).__name__)
+def test_a_threshold_fits_the_metric_of_all_pairs(learner: Any) -> None:
+    """Metrics of fewer pairs have another scale: RCA was right for 10 % of new pairs of digits."""
+    X, y = load_digits(return_X_y=True)
+    rng = np.random.default_rng(1)
+    indices = rng.integers(len(X), size=(2600, 2))
+    same = np.arange(2600) % 2 == 0
+    indices[same, 1] = [rng.choice(np.flatnonzero(y == y[i])) for i in indices[same, 0]]
+    match = y[indices[:, 0]] == y[indices[:, 1]]
+    model = PairClassifier(learner).fit(X[indices[:600]], match[:600])
+    distances = model.pair_distance(X[indices[600:]])
+    best = find_threshold(distances, match[600:], "accuracy")
+    lost = np.mean((distances <= best) == match[600:]) - model.score(X[indices[600:]], match[600:])
+    assert lost < 0.03
+
+
+@pytest.mark.parametrize("labels", [SIGNS, SIGNS > 0, NAMED], ids=["signs", "bool", "text"])
+def test_a_file_has_the_threshold_too(labels: Any, tmp_path: Path) -> None:
+    model = PairClassifier(GMML(), strategy="equal-error-rate").fit(PAIRS, labels)
+    model.save(tmp_path / "pairs.safetensors")
+    saved = PairClassifier.load(tmp_path / "pairs.safetensors")
+    assert saved.threshold_ == model.threshold_
+    for name in ("predict", "predict_proba", "decision_function"):
+        np.testing.assert_array_equal(getattr(saved, name)(PAIRS), getattr(model, name)(PAIRS))
+    assert saved.classes_.dtype == model.classes_.dtype
+    metric = load(tmp_path / "pairs.safetensors")
+    np.testing.assert_array_equal(metric.components_, model.metric_.components_)
+    saved.set_threshold(2.0).save(tmp_path / "again.safetensors")
+    assert PairClassifier.load(tmp_path / "again.safetensors").threshold_ == 2.0
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        None,
+        3,
+        {},
+        {"threshold_": 1.0},
+        {"classes_": [0, 1], "threshold_": "near", "sigmoid_": [1, 2]},
+    ],
+    ids=str,
+)
+def test_a_file_without_a_threshold(fact: Any, tmp_path: Path) -> None:
+    contents = GMML().fit(X, Y)._contents()
+    facts = contents.facts if fact is None else {"pair_classifier": fact}
+    write(replace(contents, facts=facts), tmp_path / "metric")
+    with pytest.raises(FileError, match=r"metric' holds no threshold: write the file by PairClas"):
+        PairClassifier.load(tmp_path / "metric")
 
 
 def test_settings_that_are_refused() -> None:

@@ -6,135 +6,40 @@ that they work in ``cross_val_score`` and ``GridSearchCV``.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context, clone
+from scipy.special import expit
+from sklearn.base import _fit_context
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils import check_array, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from calipers.arrays import FloatArray
+from calipers.inputs import checked_labels, refuse_mixed
+from calipers.io import FileError, read, write
+from calipers.io.values import is_number, is_scalars
+from calipers.saved import SavedMetric, labels_of
 from calipers.thresholds import STRATEGIES, check_strategy, find_threshold, platt
+from calipers.tuples import TupleClassifier
 
 _SHARE = Interval(Real, 0, 1, closed="both")
+_FACT = "pair_classifier"  # of the metric's file
+_KEPT = ("classes_", "threshold_", "sigmoid_")
 
 
-class _TupleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """What classifiers of pairs and of triplets share: their input and their metric."""
-
-    _size: ClassVar[int]
-    _words: ClassVar[str]
-    metric: Any
-    preprocessor: Any
-    metric_: Any
-
-    def transform(self, X: npt.ArrayLike) -> Any:
-        """Map samples, or indices of `preprocessor`, to images whose distances are the metric's."""
-        check_is_fitted(self)
-        if self.preprocessor is not None and np.ndim(X) == 1:
-            X = check_array(X, ensure_2d=False, dtype=None, input_name="X")
-            X = self._looked_up(np.asarray(X), "indices")
-        return self.metric_.transform(X)
-
-    def pair_distance(self, pairs: npt.ArrayLike) -> FloatArray:
-        """Return the distance within each pair, of samples or of indices of `preprocessor`."""
-        check_is_fitted(self)
-        return np.asarray(self.metric_.pair_distance(self._samples(pairs, 2, "pairs")))
-
-    def pair_score(self, pairs: npt.ArrayLike) -> FloatArray:
-        """Return the metric's score of each pair: higher for closer samples."""
-        check_is_fitted(self)
-        return np.asarray(self.metric_.pair_score(self._samples(pairs, 2, "pairs")))
-
-    def get_metric(self) -> Callable[..., float]:
-        """Return the metric as a function of two samples."""
-        check_is_fitted(self)
-        return cast(Callable[..., float], self.metric_.get_metric())
-
-    def get_mahalanobis_matrix(self) -> FloatArray:
-        """Return the metric's matrix M."""
-        check_is_fitted(self)
-        return np.asarray(self.metric_.get_mahalanobis_matrix())
-
-    def _samples(
-        self, tuples: npt.ArrayLike, size: int | None = None, words: str | None = None
-    ) -> FloatArray:
-        """Check tuples, given as samples or as indices of `preprocessor`."""
-        size, words, owner = size or self._size, words or self._words, type(self).__name__
-        given = check_array(tuples, allow_nd=True, dtype=None, input_name=words)
-        if given.ndim == 2 and given.shape[1] == size:
-            return self._looked_up(given, words)
-        if given.ndim != 3 or given.shape[1] != size:
-            raise ValueError(
-                f"{owner} needs {words} of shape (n, {size}, n_features), got {given.shape}: stack "
-                "their samples, e.g. by np.stack([A, B], axis=1), or pass indices of preprocessor."
-            )
-        return np.asarray(given, dtype=np.float64)
-
-    def _looked_up(self, tuples: npt.NDArray[Any], words: str) -> FloatArray:
-        """The samples that `preprocessor` has, or makes, for indices or names."""
-        owner, source = type(self).__name__, self.preprocessor
-        if source is None:
-            raise ValueError(
-                f"{owner} got {words} of indices and no array that they index: pass "
-                f"{owner}(metric, preprocessor=X), or X[{words}]."
-            )
-        if callable(source):
-            made = check_array(source(tuples.ravel()), dtype=np.float64, input_name="preprocessor")
-            return np.asarray(made).reshape(*tuples.shape, -1)
-        samples = check_array(source, dtype=np.float64, input_name="preprocessor")
-        is_mixed = tuples.dtype.kind == "O"
-        values = np.unique(tuples.astype(str) if is_mixed else tuples).tolist()
-        if tuples.dtype.kind not in "iu" or not 0 <= values[0] <= values[-1] < len(samples):
-            raise ValueError(
-                f"{owner} got {words} from {values[0]} to {values[-1]} for the {len(samples)} "
-                f"samples of preprocessor: pass indices, whole numbers from 0 to "
-                f"{len(samples) - 1}."
-            )
-        return np.asarray(samples[tuples])
-
-    def _fit_metric(self, method: str, tuples: FloatArray, *labels: Any) -> Any:
-        """A clone of the metric, fitted to tuples by its ``method``, or to their samples alone."""
-        X = tuples.reshape(-1, tuples.shape[2])
-        if not hasattr(self.metric, "fit"):
-            return self.metric  # it was loaded from a file
-        metric = clone(self.metric)
-        if hasattr(metric, method):
-            indices = np.arange(len(X)).reshape(len(tuples), self._size)
-            return getattr(metric, method)(X, indices, *labels)
-        if get_tags(metric).target_tags.required:
-            raise TypeError(
-                f"{type(self).__name__} needs a metric that learns from {self._words}, but "
-                f"{type(metric).__name__} has no {method}: choose one that has, e.g. "
-                f"{'GMML' if self._size == 2 else 'TripletSGD'}, or a metric from a file."
-            )
-        return metric.fit(X)
-
-    def _distances(self, tuples: FloatArray, one: int, other: int, metric: Any) -> FloatArray:
-        return np.asarray(metric.pair_distance(tuples[:, [one, other]]))
-
-    @property
-    def n_features_in_(self) -> int:
-        """Number of features of a sample."""
-        check_is_fitted(self)
-        return int(self.metric_.n_features_in_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array, tags.input_tags.three_d_array = False, True
-        return tags
-
-
-class PairClassifier(_TupleClassifier):
+class PairClassifier(TupleClassifier):
     """Tell whether two samples match: a metric, a threshold and a probability.
 
     The metric learns from all pairs. The threshold, and Platt's sigmoid that turns distances into
-    probabilities, are fitted to the distances of pairs that were held out.
+    probabilities, are fitted to the distances of pairs that were held out. As the scale of some
+    metrics depends on the number of pairs, distances are compared in units of the median distance
+    between samples of different pairs that the metric learned from.
 
     Parameters
     ----------
@@ -168,6 +73,8 @@ class PairClassifier(_TupleClassifier):
         The metric, fitted to all pairs.
     threshold_ : float
         Largest distance of a match.
+    sigmoid_ : ndarray of shape (2,)
+        Slope and intercept: the log-odds of a match are ``slope * distance + intercept``.
     classes_ : ndarray of shape (2,)
         Labels; the second is that of matches.
     n_features_in_ : int
@@ -240,20 +147,24 @@ class PairClassifier(_TupleClassifier):
                 f"{type(self).__name__} needs at least 2 pairs of each kind, to hold some out, got "
                 f"{np.bincount(is_match).tolist()}: pass more pairs."
             )
-        held_out = np.empty(len(samples))
-        for learned, rest in StratifiedKFold(n_folds).split(samples[:, 0, 0], is_match):
-            metric = self._fit_metric("fit_pairs", samples[learned], signs[learned])
-            held_out[rest] = self._distances(samples[rest], 0, 1, metric)
         self.metric_ = self._fit_metric("fit_pairs", samples, signs)
-        self._sigmoid = platt(held_out, is_match)
+        held_out = self._distances(samples, 0, 1, self.metric_)
+        if self.metric_ is not self.metric:  # it was learned
+            unit = _between(samples, self.metric_)
+            for learned, rest in StratifiedKFold(n_folds).split(samples[:, 0, 0], is_match):
+                metric = self._fit_metric("fit_pairs", samples[learned], signs[learned])
+                scale = unit / _between(samples[learned], metric)
+                held_out[rest] = scale * self._distances(samples[rest], 0, 1, metric)
+        self.sigmoid_ = platt(held_out, is_match)
         self.threshold_ = find_threshold(
             held_out, is_match, self.strategy, min_rate=self.min_rate, beta=self.beta
         )
         return self
 
-    def _matches(self, samples: FloatArray, y: npt.ArrayLike) -> tuple[Any, npt.NDArray[np.bool_]]:
-        labels = column_or_1d(y, warn=True)
-        check_consistent_length(samples, labels)
+    def _matches(self, pairs: FloatArray, y: npt.ArrayLike) -> tuple[Any, npt.NDArray[np.bool_]]:
+        labels = column_or_1d(checked_labels(self, y), warn=True)
+        check_consistent_length(pairs, labels)
+        refuse_mixed(self, labels)
         classes = np.unique(labels)
         if len(classes) != 2:
             raise ValueError(
@@ -264,7 +175,7 @@ class PairClassifier(_TupleClassifier):
         return classes, labels == classes[1]
 
     def decision_function(self, pairs: npt.ArrayLike) -> FloatArray:
-        """Return the threshold minus each pair's distance: positive for a match."""
+        """Return the threshold minus each pair's distance: a match's is not negative."""
         distances = self.pair_distance(pairs)
         return np.asarray(self.threshold_ - distances)
 
@@ -276,12 +187,55 @@ class PairClassifier(_TupleClassifier):
     def predict_proba(self, pairs: npt.ArrayLike) -> FloatArray:
         """Return the probability of no match and of a match, of shape (n_pairs, 2)."""
         distances = self.pair_distance(pairs)
-        return np.asarray(self._sigmoid.predict_proba(distances[:, None]))
+        match = expit(self.sigmoid_[0] * distances + self.sigmoid_[1])
+        return np.stack([1.0 - match, match], axis=1)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write metric, threshold and sigmoid into a file: `PairClassifier.load` reads them.
+
+        For :func:`calipers.load` and the command line the file is that of the metric.
+
+        Parameters
+        ----------
+        path : path-like
+            Name of the file.
+        """
+        check_is_fitted(self)
+        kept = {name: np.asarray(getattr(self, name)).tolist() for name in _KEPT}
+        contents = self.metric_._contents()
+        write(replace(contents, facts={**contents.facts, _FACT: kept}), path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Return the fitted classifier from a file that `save` wrote.
+
+        Parameters
+        ----------
+        path : path-like
+            Name of the file.
+
+        Returns
+        -------
+        Self
+            The classifier, with a metric that learns nothing more.
+        """
+        contents = read(path)
+        kept: Any = contents.facts.get(_FACT)
+        if contents.kind != "metric" or not _is_kept(kept):
+            raise FileError(
+                f"{str(path)!r} holds no threshold: write the file by PairClassifier.save, or read "
+                "its metric by calipers.load."
+            )
+        metric = SavedMetric(contents)
+        model = cls(metric)
+        model.metric_, model.classes_ = metric, labels_of(kept["classes_"])
+        model.threshold_, model.sigmoid_ = float(kept["threshold_"]), np.array(kept["sigmoid_"])
+        return model
 
     def set_threshold(self, threshold: float) -> Self:
         """Set the largest distance of a match."""
         check_is_fitted(self)
-        if not isinstance(threshold, Real):
+        if not isinstance(threshold, Real) or np.isnan(threshold):
             raise ValueError(
                 f"threshold must be a real number, got {threshold!r}: pass a distance."
             )
@@ -311,15 +265,35 @@ class PairClassifier(_TupleClassifier):
             The classifier with another threshold.
         """
         distances = self.pair_distance(pairs_valid)
-        is_match = column_or_1d(y_valid) == self.classes_[1]
-        check_consistent_length(distances, is_match)
+        classes, is_match = self._matches(distances, y_valid)
+        if classes.tolist() != self.classes_.tolist():
+            raise ValueError(
+                f"{type(self).__name__} was fitted to the labels {self.classes_.tolist()}, and "
+                f"y_valid has {classes.tolist()}: pass the same two."
+            )
         self.threshold_ = find_threshold(
             distances, is_match, strategy, min_rate=min_rate, beta=beta
         )
         return self
 
 
-class TripletClassifier(_TupleClassifier):
+def _is_kept(kept: Any) -> bool:
+    """Whether a file has all numbers of a classifier, and nothing else in their place."""
+    if not isinstance(kept, dict) or set(kept) != set(_KEPT):
+        return False
+    classes, threshold, sigmoid = (kept[name] for name in _KEPT)
+    are_two = all(is_scalars(pair) and len(pair) == 2 for pair in (classes, sigmoid))
+    return are_two and all(is_number(value) for value in (threshold, *sigmoid))
+
+
+def _between(samples: FloatArray, metric: Any) -> float:
+    """Median distance between samples of different pairs; 1 where it is 0."""
+    others = np.roll(samples[:, 1], len(samples) // 2, axis=0)
+    distances = metric.pair_distance(np.stack([samples[:, 0], others], axis=1))
+    return float(np.median(distances)) or 1.0
+
+
+class TripletClassifier(TupleClassifier):
     """Tell which of two samples is closer to an anchor, by a metric learned from triplets.
 
     Parameters

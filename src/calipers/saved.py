@@ -70,7 +70,7 @@ class SavedMetric(MahalanobisMixin):
         if contents.feature_names is not None:
             self.feature_names_in_ = np.array(contents.feature_names, dtype=object)
         if contents.classes is not None:
-            self.classes_ = _labels(contents.classes)
+            self.classes_ = labels_of(contents.classes)
         if contents.similarity is not None:
             self.similarity_ = np.asarray(contents.similarity, dtype=np.float64)
         self.kind_ = contents.kind
@@ -156,7 +156,7 @@ class SavedMetric(MahalanobisMixin):
         )
 
 
-def _labels(classes: list[Any]) -> npt.NDArray[Any]:
+def labels_of(classes: list[Any]) -> npt.NDArray[Any]:
     """Return labels as one array; labels of mixed types keep their types."""
     if len({type(label) for label in classes}) > 1 and any(isinstance(c, str) for c in classes):
         return np.array(classes, dtype=object)

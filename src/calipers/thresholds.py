@@ -71,8 +71,8 @@ def _below(distances: FloatArray) -> float:
     return float(np.nextafter(distances.min(), -np.inf))
 
 
-def platt(distances: FloatArray, is_match: npt.NDArray[np.bool_]) -> LogisticRegression:
-    """Probabilities of a match as a sigmoid of the distance (Platt 1999).
+def platt(distances: FloatArray, is_match: npt.NDArray[np.bool_]) -> FloatArray:
+    """Slope and intercept of the log-odds of a match as a line of the distance (Platt 1999).
 
     Targets are (n + 1) / (n + 2) and 1 / (n + 2), so that kinds that are apart give a finite slope.
     """
@@ -85,5 +85,4 @@ def platt(distances: FloatArray, is_match: npt.NDArray[np.bool_]) -> LogisticReg
         np.repeat([1, 0], len(distances)),
         sample_weight=np.concatenate([share, 1.0 - share]),
     )
-    sigmoid.coef_ /= unit
-    return sigmoid
+    return np.array([sigmoid.coef_[0, 0] / unit, sigmoid.intercept_[0]])

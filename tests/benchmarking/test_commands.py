@@ -222,3 +222,11 @@ def test_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [row["misread"] for row in found] == [1, 0, 0, 0]
     assert [row["read_1"] for row in found] == [100, 100, 0, 0]
     assert {(row["n_texts"], row["n_numbers"]) for row in found} == {(2, 1)}
+
+
+def test_thresholds(tmp_path: Path) -> None:
+    words = ["--only", "wine", "nothing", "--learners", "GMML", "--seeds", "0", "--pairs", "100"]
+    row, skipped = run("thresholds", tmp_path, *words, "--half")
+    assert finite(row, "best", "lost", "lost_without")
+    assert min(row["lost"], row["lost_without"]) >= 0.0
+    assert "no such data here" in skipped["skipped"]
