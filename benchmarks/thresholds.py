@@ -1,4 +1,4 @@
-"""What a threshold from held-out pairs loses, with distances in the metric's own unit and without.
+"""What a threshold from held-out pairs loses, with their distances brought to one scale and without.
 
 `PairClassifier` takes its threshold from metrics of fewer pairs, whose scale may differ. Of each
 training part, pairs of some samples are learned from, and pairs of the others tell how many more
@@ -98,7 +98,7 @@ def _of_split(name: str, seed: int, args: argparse.Namespace) -> Iterator[Row]:
     judged, truth = pairs_of(data.X_test, data.y_test, N_JUDGED, rng, half=args.half)
     for learner in args.learners:
         model = PairClassifier(clone(LEARNERS[learner])).fit(learned, signs)
-        with patch("calipers.matching._between", return_value=1.0):
+        with patch("calipers.matching._relative_scale", return_value=1.0):
             without = clone(model).fit(learned, signs)
         distances = model.pair_distance(judged)
         errors = [

@@ -38,8 +38,8 @@ class PairClassifier(TupleClassifier):
 
     The metric learns from all pairs. The threshold, and Platt's sigmoid that turns distances into
     probabilities, are fitted to the distances of pairs that were held out. As the scale of some
-    metrics depends on the number of pairs, distances are compared in units of the median distance
-    between samples of different pairs that the metric learned from.
+    metrics depends on the number of pairs, these are multiplied by the ratio of the median
+    distances between samples of different pairs.
 
     Parameters
     ----------
@@ -150,10 +150,9 @@ class PairClassifier(TupleClassifier):
         self.metric_ = self._fit_metric("fit_pairs", samples, signs)
         held_out = self._distances(samples, 0, 1, self.metric_)
         if self.metric_ is not self.metric:  # it was learned
-            unit = _between(samples, self.metric_)
             for learned, rest in StratifiedKFold(n_folds).split(samples[:, 0, 0], is_match):
                 metric = self._fit_metric("fit_pairs", samples[learned], signs[learned])
-                scale = unit / _between(samples[learned], metric)
+                scale = _relative_scale(self.metric_, metric, samples[learned])
                 held_out[rest] = scale * self._distances(samples[rest], 0, 1, metric)
         self.sigmoid_ = platt(held_out, is_match)
         self.threshold_ = find_threshold(
@@ -286,11 +285,12 @@ def _is_kept(kept: Any) -> bool:
     return are_two and all(is_number(value) for value in (threshold, *sigmoid))
 
 
-def _between(samples: FloatArray, metric: Any) -> float:
-    """Median distance between samples of different pairs; 1 where it is 0."""
+def _relative_scale(one: Any, other: Any, samples: FloatArray) -> float:
+    """How much longer the median distance between samples of different pairs is by one metric."""
     others = np.roll(samples[:, 1], len(samples) // 2, axis=0)
-    distances = metric.pair_distance(np.stack([samples[:, 0], others], axis=1))
-    return float(np.median(distances)) or 1.0
+    apart = np.stack([samples[:, 0], others], axis=1)
+    medians = [float(np.median(metric.pair_distance(apart))) for metric in (one, other)]
+    return medians[0] / medians[1] if min(medians) > 0.0 else 1.0
 
 
 class TripletClassifier(TupleClassifier):
