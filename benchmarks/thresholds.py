@@ -1,4 +1,4 @@
-"""What a threshold from held-out pairs loses, with their distances brought to one scale and without.
+"""What a threshold from held-out pairs loses, with their distances brought to one scale or not.
 
 `PairClassifier` takes its threshold from metrics of fewer pairs, whose scale may differ. Of each
 training part, pairs of some samples are learned from, and pairs of the others tell how many more
