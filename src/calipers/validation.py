@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from difflib import get_close_matches
 from hashlib import blake2b
-from numbers import Integral, Real
+from numbers import Integral, Number, Real
 from typing import Any
 
 import numpy as np
@@ -216,6 +217,23 @@ def check_classes(
             f"{owner} needs a class with at least 2 samples, but each of the {len(sizes)} samples "
             "has a class of its own: pass labels that repeat (for targets of regression, use MLKR)."
         )
+
+
+def check_kinds_of_labels(classes: npt.NDArray[Any], so_far: Iterable[Any]) -> None:
+    """Raise for labels of a batch that are not of the kind of those before."""
+    before = next(iter(so_far), None)
+    for label in classes.tolist() if before is not None else []:
+        if _kind(label) != _kind(before):
+            raise ValueError(
+                f"Labels of this batch are of type {type(label).__name__}, those before of "
+                f"type {type(before).__name__}: pass labels of one type."
+            )
+
+
+def _kind(label: object) -> type:
+    """The type of a label, where whole and other numbers are of one type."""
+    is_number = isinstance(label, Number) and not isinstance(label, bool)
+    return float if is_number else type(label)
 
 
 def warn_singletons(classes: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> None:
