@@ -65,6 +65,7 @@ class FromSamples:
         y: object = None,
         sample_weight: npt.ArrayLike | None = None,
         *,
+        unlabeled: object = None,
         client: Any = None,
     ) -> Self:
         """Learn from samples alone.
@@ -77,6 +78,8 @@ class FromSamples:
             Ignored.
         sample_weight : array-like of shape (n_samples,), optional
             How often each sample counts; 0 leaves it out. By default each counts once.
+        unlabeled : object, default=None
+            Ignored, like y: samples without a label count as the others do.
         client : distributed.Client, optional
             Client for Dask collections. By default the current one, or a local cluster.
 
