@@ -134,6 +134,14 @@ def test_an_answer_names_only_what_the_learner_has(name: str, word: str) -> None
         assert ("ProgressBar" in answer) == hasattr(learner, "set_callbacks")
 
 
+def test_steps_of_scml_are_triplets_drawn_or_given() -> None:
+    said = r"draws; batch_size of them are a step; fit_triplets takes each given triplet once, so"
+    with pytest.raises(TypeError, match=said):
+        calipers.SCML(max_iter=9)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"say n_triplets, which fit\(X, y\) draws\.$"):
+        calipers.OASIS(max_iter=9)  # type: ignore[call-arg]
+
+
 @pytest.mark.parametrize("word", ["max_iter", "gamma", "verbose"])
 def test_a_class_that_metric_learn_has_not_is_not_spoken_of_as_its(word: str) -> None:
     with pytest.raises(TypeError, match=rf"^.*unexpected keyword argument '{word}'$"):

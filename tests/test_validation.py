@@ -349,6 +349,13 @@ MAKES_NO_SENSE: list[tuple[dict[str, Any], str, str]] = [
         "'within-class', got 'classes'. Did you mean 'within-class'?",
     ),
     (
+        {"init": "gmml"},
+        "fit",
+        "The 'init' parameter of TripletSGD must be one of 'auto', 'identity', 'scaled', "
+        "'within-class', got 'gmml'. For another metric pass its L, as in "
+        "init=GMML().fit(X, y).components_.",
+    ),
+    (
         {"init": np.eye(3)},
         "fit",
         "TripletSGD needs init to be a name or a matrix L of numbers with 4 columns, one for each "
@@ -364,6 +371,18 @@ MAKES_NO_SENSE: list[tuple[dict[str, Any], str, str]] = [
         for wrong in (0.0, np.nan)
     ),
 ]
+
+
+@pytest.mark.parametrize("name", ["TripletSGD", "NCA", "MLKR"])
+def test_a_learner_is_no_init_but_its_components_are(name: str) -> None:
+    fitted = little("GMML").fit(X, Y)
+    for init in (fitted, type(fitted)(), type(fitted)):
+        learner = little(name).set_params(init=init)
+        assert told(ValueError, lambda learner=learner: learner.fit(X, Y)) == (
+            f"{name} needs init to be a name or a matrix L, got a GMML, whose fit a clone would "
+            "forget: pass the L that it learns, as in init=GMML().fit(X, y).components_."
+        )
+    little(name, init=fitted.components_).fit(X, Y)
 
 
 @pytest.mark.parametrize(("settings", "how", "sentence"), MAKES_NO_SENSE)

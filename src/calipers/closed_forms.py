@@ -191,12 +191,15 @@ def geometric_mean(S: Spectrum, D: Spectrum, t: float) -> FloatArray:
 
 @single_threaded_blas()
 def likelihood_ratio(S: Spectrum, D: Spectrum) -> FloatArray:
-    """KISSME: ``M = inv(S) - inv(D)``, clipped to the cone.
+    """KISSME: ``M = inv(S) - inv(D)``, clipped to the cone; the identity where that is 0.
 
     >>> likelihood_ratio(Spectrum.of(np.eye(1)), Spectrum.of(np.array([[2.0]]))) ** 2
     array([[0.5]])
+    >>> likelihood_ratio(Spectrum.of(np.array([[2.0]])), Spectrum.of(np.eye(1)))
+    array([[1.]])
     """
-    return factor(S.power(-1.0) - D.power(-1.0))
+    L = factor(S.power(-1.0) - D.power(-1.0))
+    return L if L.any() else np.eye(len(L))
 
 
 class FromMoments:
@@ -210,7 +213,7 @@ class FromMoments:
     classes_: npt.NDArray[Any]
     _formula: Callable[[Scatters], FloatArray]
     _of_pairs: Callable[[Samples, IndexArray], Scatters] = staticmethod(Scatters.of_pairs)
-    _needs_far: bool = True
+    _needs_far: bool = True  # whether the formula has D
     _has_classes: bool = True
     _stream: StreamedMoments | None = None
 
@@ -224,7 +227,9 @@ class FromMoments:
         """Learn from one more batch: the metric is that of a fit to all batches together.
 
         A matrix of n_features by n_features is kept for each class; `Scaled` without
-        `n_components` keeps one number for each feature.
+        `n_components` keeps one number for each feature. While all batches are of one class, for
+        which `fit` raises, `RCA` and `WithinClass` have the metric of that class, `GMML` and
+        `KISSME` the distance of standardised features, and `Discriminant` has none.
 
         Parameters
         ----------
@@ -245,6 +250,8 @@ class FromMoments:
             batch = counted_part(self, batch, in_stream=True)
             samples = in_memory(batch.samples)
             validation.check_range(samples)
+            if self._has_classes and self._stream is not None:
+                validation.check_kinds_of_labels(batch.classes, self.classes_.tolist())
             validation.check_components(type(self).__name__, self.n_components, samples.shape[1])
             stream = StreamedMoments(self._stream, diagonal=self._is_diagonal())
             stream.add(samples.X, batch.y, samples.weights)
@@ -284,7 +291,8 @@ class FromMoments:
     def _set(self, scatters: Scatters) -> None:
         if scatters.basis is None:
             scatters = scatters.in_span()
-        L = self._formula(scatters)
+        is_known = scatters.dissimilar.any() or not self._needs_far
+        L = self._formula(scatters) if is_known else np.eye(len(scatters.covariance))
         few = len(L) if len(L) < L.shape[1] else None
         self.components_ = scatters.components(L, self.n_components or few)
         self.n_updates_ = 0

@@ -14,18 +14,16 @@ import numpy.typing as npt
 from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
 
-from calipers.arrays import is_missing
 from calipers.init import evenly_spaced
 from calipers.inputs import (
     Given,
     counted_part,
     given_labeled,
     given_unlabeled,
-    labelled_part,
     with_weights,
-    without_missing,
 )
 from calipers.triplets import check_pairs, check_triplets
+from calipers.unlabeled import labelled_part, unlabeled_samples, with_any_label
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
@@ -67,6 +65,7 @@ class FromSamples:
         y: object = None,
         sample_weight: npt.ArrayLike | None = None,
         *,
+        unlabeled: object = None,
         client: Any = None,
     ) -> Self:
         """Learn from samples alone.
@@ -79,6 +78,8 @@ class FromSamples:
             Ignored.
         sample_weight : array-like of shape (n_samples,), optional
             How often each sample counts; 0 leaves it out. By default each counts once.
+        unlabeled : object, default=None
+            Ignored, like y: samples without a label count as the others do.
         client : distributed.Client, optional
             Client for Dask collections. By default the current one, or a local cluster.
 
@@ -121,8 +122,9 @@ class FromLabels:
             that draws triplets draws anchors as often.
         unlabeled : label, optional
             Value of y that stands for no label, NaN for a missing one (NaN, None, NA). Such
-            samples are left out, and the others are read into memory. By default every value is a
-            label, -1 and "" too.
+            samples are left out, and the others are read into memory. It may be absent from y, but
+            a text among numbers, or a number among texts, is an error. By default every value is
+            a label, -1 and "" too.
         client : distributed.Client, optional
             Client for Dask collections. By default the current one, or a local cluster.
 
@@ -131,12 +133,10 @@ class FromLabels:
         Self
             The fitted estimator.
         """
-        if unlabeled is not None and is_missing(unlabeled):
-            X, y, sample_weight = without_missing(X, y, sample_weight)
-            unlabeled = None
-        with given_labeled(self, X, y, client=client) as everything:
+        none = unlabeled_samples(type(self).__name__, X, y, unlabeled)
+        with given_labeled(self, X, with_any_label(y, none), client=client) as everything:
             weighted = with_weights(self, everything, sample_weight)
-            given = counted_part(self, labelled_part(self, weighted, unlabeled))
+            given = counted_part(self, labelled_part(self, weighted, none, unlabeled))
             self.classes_ = given.classes
             learned(self, given)
         return self

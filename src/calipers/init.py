@@ -81,9 +81,9 @@ def evenly_spaced(n_samples: int, most: int) -> IndexArray:
     return np.linspace(0, n_samples - 1, min(n_samples, most)).astype(np.intp)
 
 
-def resolved_init(init: Init, samples: Samples) -> Init:
+def resolved_init(init: Init, samples: Samples, targets: FloatArray | None = None) -> Init:
     """What `init` stands for: the name or the matrix given, or what "auto" chooses."""
-    return auto_init(samples) if isinstance(init, str) and init == "auto" else init
+    return auto_init(samples, targets) if isinstance(init, str) and init == "auto" else init
 
 
 def initial_map(init: Init, samples: Samples) -> LinearMap:
@@ -98,10 +98,11 @@ def initial_map(init: Init, samples: Samples) -> LinearMap:
     return scaled(samples) if init == "scaled" else within_class(samples)
 
 
-def auto_init(samples: Samples) -> str:
+def auto_init(samples: Samples, targets: FloatArray | None = None) -> str:
     """Whichever of "identity" and "scaled" has the lower leave-one-out 3-NN error.
 
-    It is the former if they are equal, or if there are no labels.
+    It is the former if they are equal, or if there are no labels. With ``targets``, for which the
+    classes stand, the error is that of predicting them.
     """
     if not len(samples.class_sizes):
         return "identity"
@@ -109,7 +110,11 @@ def auto_init(samples: Samples) -> str:
     X, labels = samples.take(indices), samples.labels_of(indices)
     as_given = MemorySamples(X, np.unique(labels, return_inverse=True)[1])
     divided = as_given.transformed(scaled(samples))
-    return "scaled" if leave_one_out_error(divided) < leave_one_out_error(as_given) else "identity"
+    if targets is None:
+        before, after = map(leave_one_out_error, (as_given, divided))
+    else:
+        before, after = (squared_error(each.X, targets[labels]) for each in (as_given, divided))
+    return "scaled" if after < before else "identity"
 
 
 def leave_one_out_error(samples: MemorySamples, n_votes: int = N_VOTES) -> float:
@@ -122,10 +127,24 @@ def leave_one_out_error(samples: MemorySamples, n_votes: int = N_VOTES) -> float
     anchors = np.flatnonzero(samples.class_sizes[samples.labels] > 1)
     if not len(anchors):
         return 0.0
-    apart = MemorySamples(samples.X, np.arange(len(samples.X)))  # each a class of its own
-    n_votes = min(n_votes, len(samples.X) - 1)
-    _, nearest = apart.nearest(anchors, n_same=0, n_other=n_votes)
+    nearest = _nearest_others(samples.X, anchors, n_votes)
     return float(np.mean(knn.vote(samples.labels[nearest]) != samples.labels[anchors]))
+
+
+def squared_error(X: npt.NDArray[Any], targets: FloatArray, n_votes: int = N_VOTES) -> float:
+    """Mean squared error of predicting each target by the mean of its nearest others.
+
+    >>> squared_error(np.array([[0.0], [1.0], [9.0]]), np.array([0.0, 2.0, 8.0]), n_votes=1)
+    14.666666666666666
+    """
+    nearest = _nearest_others(X, np.arange(len(X)), n_votes)
+    return float(np.mean((targets[nearest].mean(axis=1) - targets) ** 2))
+
+
+def _nearest_others(X: npt.NDArray[Any], anchors: IndexArray, n: int) -> IndexArray:
+    """Indices of the n nearest other samples of each anchor, or of all if there are fewer."""
+    apart = MemorySamples(X, np.arange(len(X)))  # each a class of its own
+    return apart.nearest(anchors, n_same=0, n_other=min(n, len(X) - 1))[1]
 
 
 def scaled(samples: Samples) -> LinearMap:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
-from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
+from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from calipers import memmap
@@ -20,7 +20,6 @@ from calipers.arrays import (
     IndexArray,
     checked_weights,
     exact_labels,
-    missing_labels,
     refuse_kinds,
     refuse_masked,
     refuse_missing,
@@ -115,39 +114,6 @@ def given_labeled(estimator: Any, X: Any, y: Any, *, client: Any = None) -> Iter
         yield Given(MemorySamples(dense, codes), classes, dense, labels)
 
 
-def without_missing(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-    """Leave out samples in memory whose label is missing: NaN, None, or NA and NaT of pandas."""
-    if y is None or is_collection(X) or not (missing := missing_labels(y)).any():
-        return X, y, sample_weight
-    check_consistent_length(X, y, sample_weight)
-    if missing.all():
-        raise ValueError(f"Input y contains no label, all {len(missing)} are missing: pass some.")
-    kept = np.flatnonzero(~missing)
-    weights = None if sample_weight is None else _taken(sample_weight, kept)
-    return _taken(X, kept), _taken(y, kept), weights
-
-
-def _taken(values: Any, indices: IndexArray) -> Any:
-    if isinstance(values, list | tuple):
-        return [values[i] for i in indices]
-    return values.iloc[indices] if hasattr(values, "iloc") else values[indices]
-
-
-def labelled_part(estimator: Any, given: Given, unlabeled: Any) -> Given:
-    """The samples with a label, in memory; all if no label is the value for none."""
-    places = [place for place, label in enumerate(given.classes.tolist()) if label == unlabeled]
-    if unlabeled is None or not places:
-        return given
-    labels = given.samples.labels_of(np.arange(given.samples.shape[0]))
-    part = _part(given, labels != places[0])
-    if not len(part.classes):
-        raise ValueError(
-            f"{type(estimator).__name__} needs labels, but all {len(labels)} are {unlabeled!r}, "
-            "which unlabeled says is none: pass labels of some samples."
-        )
-    return part
-
-
 def with_weights(estimator: Any, given: Given, sample_weight: Any) -> Given:
     """The samples with their weights, as they were passed."""
     if sample_weight is None:
@@ -183,10 +149,10 @@ def counted_part(estimator: Any, given: Given, *, in_stream: bool = False) -> Gi
         )
     weights = np.ldexp(weights, shift)
     given = given._replace(samples=weighted(given.samples, weights))
-    return given if weights.all() else _part(given, weights > 0.0)
+    return given if weights.all() else part_of(given, weights > 0.0)
 
 
-def _part(given: Given, kept: npt.NDArray[np.bool_]) -> Given:
+def part_of(given: Given, kept: npt.NDArray[np.bool_]) -> Given:
     """Some of the samples, in memory, with the classes that they have."""
     indices = np.flatnonzero(kept)
     X = given.samples.take(indices)

@@ -35,7 +35,7 @@ def learn_factor(
     init = estimator.init
     if isinstance(init, str) and init == "auto" and rank < d and has_classes:
         init = "within-class"
-    estimator.init_ = resolved_init(init, given.samples)
+    estimator.init_ = resolved_init(init, given.samples, values)
     estimator.max_iter_ = int(estimator.max_iter or factor_steps(n))
     linear = initial_map(estimator.init_, given.samples)
     samples = given.samples if linear.matrix is None else given.samples.transformed(linear)

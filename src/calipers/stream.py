@@ -20,7 +20,7 @@ from calipers.rounds import Numbers, TripletRounds
 from calipers.solvers.sgd import SGDSolver
 from calipers.training import History
 from calipers.triplets import AllPairsTriplets, DrawnTriplets, GivenTriplets, Source
-from calipers.validation import refuse_parameters
+from calipers.validation import check_kinds_of_labels, refuse_parameters
 
 SAMPLES_PER_CLASS = 200
 UNIT_NEGATIVES = 1000  # pairs of anchor and negative by which the unit of the margin is measured
@@ -138,7 +138,7 @@ class TripletStream:
 
     def add_labelled(self, X: npt.NDArray[Any], y: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Make triplets whose anchors are new samples; returns the classes so far."""
-        self._check_labels(y)
+        check_kinds_of_labels(np.unique(y), self.reservoir.codes)
         codes = self.reservoir.encode(y)
         before, codes_before = self.reservoir.samples()
         seen = np.concatenate([before, X]) if len(before) else X
@@ -211,19 +211,3 @@ class TripletStream:
             among=anchors,
         )
         return np.concatenate(list(source.portions(n)))
-
-    def _check_labels(self, y: npt.NDArray[Any]) -> None:
-        """Raise for labels that are not of the kind of those before."""
-        for label in np.unique(y).tolist():
-            before = next(iter(self.reservoir.codes), label)
-            if _kind(label) != _kind(before):
-                raise ValueError(
-                    f"Labels of this batch are of type {type(label).__name__}, those before of "
-                    f"type {type(before).__name__}: pass labels of one type."
-                )
-
-
-def _kind(label: object) -> type:
-    """The type of a label, where whole and other numbers are of one type."""
-    is_number = isinstance(label, int | float) and not isinstance(label, bool)
-    return float if is_number else type(label)

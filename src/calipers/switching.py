@@ -18,8 +18,9 @@ _INSTEAD: dict[str, dict[str, str]] = {
     "convergence_threshold": {"tol": "say tol"},
     "prior": {"init": "say init", "ITML": "for a prior L'L, learn from X @ L.T"},
     "max_iter": {
-        "n_triplets": "say n_triplets",
+        "n_triplets": "say n_triplets, which fit(X, y) draws",
         "batch_size": "batch_size of them are a step",
+        "SCML": "fit_triplets takes each given triplet once, so repeat them by np.tile",
     },
     "pca_comps": {"RCA": "reduce X first, by sklearn.decomposition.PCA"},
     "init": {"LMNN": "it begins at the identity, so leave it out"},

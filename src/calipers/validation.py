@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from difflib import get_close_matches
 from hashlib import blake2b
-from numbers import Integral, Real
+from numbers import Integral, Number, Real
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils._param_validation import Interval, InvalidParameterError
+from sklearn.utils._param_validation import HasMethods, Hidden, Interval, InvalidParameterError
 
 from calipers import init as inits
 from calipers.arrays import IndexArray
@@ -22,18 +23,21 @@ from calipers.switching import refuse_init
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")  # what parameters may be
 POSITIVE = Interval(Real, 0, None, closed="neither")
 NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
+A_LEARNER = Hidden(HasMethods("get_mahalanobis_matrix"))  # refused, by a sentence of its own
 LARGEST_VALUE = 1e75  # fourth powers of larger differences overflow float64
 SMALLEST_VALUE = 1e-75
 LARGEST_RATIO = 1e37  # of two differences; its eighth power must not overflow
 MOST_SAMPLES_COMPARED = 10_000
 
 
-def check_name(owner: str, parameter: str, name: str, allowed: tuple[str, ...]) -> None:
-    """Raise if ``name`` is not allowed; suggest the closest allowed name."""
+def check_name(
+    owner: str, parameter: str, name: str, allowed: tuple[str, ...], otherwise: str = ""
+) -> None:
+    """Raise if ``name`` is not allowed; suggest the closest allowed name, or what else to do."""
     if name in allowed:
         return
     close = get_close_matches(str(name).lower(), allowed, n=1, cutoff=0.5)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
+    hint = f" Did you mean {close[0]!r}?" if close else otherwise
     raise InvalidParameterError(
         f"The {parameter!r} parameter of {owner} must be one of "
         f"{', '.join(map(repr, allowed))}, got {name!r}.{hint}"
@@ -144,13 +148,21 @@ def check_init(owner: str, init: object, n_features: int, *, has_labels: bool) -
     """Raise if ``init`` is no initial metric, or needs labels that are not there."""
     if isinstance(init, str):
         refuse_init(owner, init, has_labels=has_labels)
-        check_name(owner, "init", init, ("auto", *inits.NAMES))
+        by_matrix = " For another metric pass its L, as in init=GMML().fit(X, y).components_."
+        check_name(owner, "init", init, ("auto", *inits.NAMES), by_matrix)
         if init == "within-class" and not has_labels:
             raise ValueError(
                 f"{owner}(init='within-class') needs classes of the samples, and there are none: "
                 "choose init='scaled' or 'identity'."
             )
         return
+    if hasattr(init, "get_mahalanobis_matrix"):
+        learner = getattr(init, "__name__", type(init).__name__)
+        raise ValueError(
+            f"{owner} needs init to be a name or a matrix L, got a {learner}, whose fit a clone "
+            "would forget: pass the L that it learns, as in "
+            f"init={learner}().fit(X, y).components_."
+        )
     matrix = np.asarray(init)
     if matrix.ndim != 2 or matrix.shape[1] != n_features or matrix.dtype.kind not in "iuf":
         raise ValueError(
@@ -216,6 +228,23 @@ def check_classes(
             f"{owner} needs a class with at least 2 samples, but each of the {len(sizes)} samples "
             "has a class of its own: pass labels that repeat (for targets of regression, use MLKR)."
         )
+
+
+def check_kinds_of_labels(classes: npt.NDArray[Any], so_far: Iterable[Any]) -> None:
+    """Raise for labels of a batch that are not of the kind of those before."""
+    before = next(iter(so_far), None)
+    for label in classes.tolist() if before is not None else []:
+        if _kind(label) != _kind(before):
+            raise ValueError(
+                f"Labels of this batch are of type {type(label).__name__}, those before of "
+                f"type {type(before).__name__}: pass labels of one type."
+            )
+
+
+def _kind(label: object) -> type:
+    """The type of a label, where whole and other numbers are of one type."""
+    is_number = isinstance(label, Number) and not isinstance(label, bool)
+    return float if is_number else type(label)
 
 
 def warn_singletons(classes: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.linalg import eigh
+from sklearn.base import clone
 from sklearn.covariance import oas
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
@@ -56,6 +57,13 @@ def test_constant_features_count_as_they_are(n: int, constant: float) -> None:
             of_some = None if weights is None else weights[some]
             metrics[2].partial_fit(samples[some], sample_weight=of_some)
         assert [metric.get_mahalanobis_matrix()[1, 1] for metric in metrics] == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("learner", [Euclidean(), Scaled(), Euclidean(2), Scaled(2)], ids=repr)
+def test_samples_without_a_label_count_like_others(learner: Any) -> None:
+    expected = clone(learner).fit(X).components_
+    fitted = clone(learner).fit(X, np.where(Y == 0, -1, Y), unlabeled=-1)
+    np.testing.assert_array_equal(fitted.components_, expected)
 
 
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
@@ -147,8 +155,13 @@ def test_discriminants_of_a_stream_in_order_of_class(n_components: int | None) -
     for n_classes, stop in enumerate(np.cumsum(np.bincount(Y)), start=1):
         stream.partial_fit(X[n_classes - 1 == Y], Y[n_classes - 1 == Y])
         if n_classes <= (n_components or 1):
-            with pytest.raises(NotFittedError):
+            least = (n_components or 1) + 1
+            said = (
+                f"of at least {least} classes for n_components={n_components}, got {n_classes} so"
+            )
+            with pytest.raises(NotFittedError, match=said):
                 stream.transform(X)
+            assert "Discriminant" in repr(stream)
             continue
         expected = Discriminant(n_components).fit(X[:stop], Y[:stop]).components_
         np.testing.assert_allclose(stream.components_, expected, rtol=1e-6, atol=1e-9)

@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 from sklearn.covariance import oas
 
-from calipers import GMML, KISSME, RCA, MetricCV, TripletSGD
+from calipers import (
+    GMML,
+    KISSME,
+    RCA,
+    Discriminant,
+    MetricCV,
+    Scaled,
+    TripletSGD,
+    WithinClass,
+)
 from calipers.arrays import FloatArray
 from calipers.evaluation import knn_error
 from learners import iris, metric_of
@@ -99,6 +108,36 @@ def test_a_stream_is_one_fit(learner: Any) -> None:
         stream.partial_fit(np.full((1, 4), np.nan), [0])
     np.testing.assert_array_equal(stream.components_, before)
     np.testing.assert_allclose(stream.fit(X, Y).get_mahalanobis_matrix(), expected)
+
+
+def test_labels_that_are_noise_leave_standardised_features() -> None:
+    """Similar pairs are farther apart than dissimilar ones, so that inv(S) - inv(D) is below 0."""
+    Z = np.random.default_rng(2).standard_normal((500, 5)) * [1, 2, 3, 4, 5]
+    noise = np.random.default_rng(0).integers(3, size=500)
+    expected = Scaled().fit(Z).get_mahalanobis_matrix()
+    np.testing.assert_allclose(metric_of(KISSME(), Z, noise), expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("learner", [KISSME, GMML])
+def test_standardised_features_until_there_are_two_classes(learner: Any) -> None:
+    stream = learner().partial_fit(X[Y == 0], Y[Y == 0])
+    expected = Scaled().fit(X[Y == 0]).get_mahalanobis_matrix()
+    np.testing.assert_allclose(stream.get_mahalanobis_matrix(), expected, rtol=1e-9, atol=1e-12)
+    expected = metric_of(learner(), X[Y < 2], Y[Y < 2])
+    stream.partial_fit(X[Y == 1], Y[Y == 1])
+    np.testing.assert_allclose(stream.get_mahalanobis_matrix(), expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize("learner", [RCA, KISSME, GMML, WithinClass, Discriminant])
+def test_labels_of_a_stream_are_of_one_type(learner: Any) -> None:
+    stream = learner().partial_fit(X[::2], Y[::2])
+    before = stream.components_
+    said = "^Labels of this batch are of type str, those before of type int: pass labels of one"
+    with pytest.raises(ValueError, match=said):
+        stream.partial_fit(X[1::2], Y[1::2].astype(str))
+    assert stream.components_ is before
+    stream.partial_fit(X[1::2], Y[1::2].astype(float))
+    stream.fit(X, Y.astype(str)).partial_fit(X, Y)
 
 
 @each

@@ -317,6 +317,44 @@ def test_samples_whose_label_is_missing_are_left_out(name: str) -> None:
         little(name).fit(WHOLE[1:], floats, unlabeled=np.nan)
 
 
+@pytest.mark.parametrize("form", [np.asarray, pd.Series, list])
+def test_a_value_for_no_label_may_be_of_another_type(form: Any) -> None:
+    words = np.array(["a", "b", "c", "d"], dtype=object)[WHOLE_LABELS]
+    kept = np.arange(len(WHOLE)) % 4 > 0
+    expected = little("GMML").fit(WHOLE[kept], words[kept])
+    mixed = form(np.where(kept, words, -1))
+    fitted = little("GMML").fit(WHOLE, mixed, unlabeled=-1)
+    np.testing.assert_array_equal(fitted.components_, expected.components_)
+    assert fitted.classes_.tolist() == expected.classes_.tolist()
+    with pytest.raises(ValueError, match=r"^GMML needs labels of one type, got labels of types"):
+        little("GMML").fit(WHOLE, mixed, unlabeled=-2)
+    with pytest.raises(ValueError, match=r"^GMML needs labels, but all 40 are -1, which"):
+        little("GMML").fit(WHOLE, form(np.full(40, -1, dtype=object)), unlabeled=-1)
+
+
+@pytest.mark.parametrize(
+    ("labels", "value", "said"),
+    [
+        ("abcd", -1, r"unlabeled=-1, which no label can be, because labels are of type str \(such"),
+        ((0, 1, 2, 3), "-1", r"unlabeled='-1', which no label can be, because labels are of type"),
+        ((0.0, 1.0, 2.0, 3.0), b"", r"unlabeled=b'', which no label can be, because labels are"),
+        ("abcd", b"a", r"unlabeled=b'a', which no label can be, because labels are of type str"),
+    ],
+)
+def test_a_value_that_no_label_can_be_is_refused(labels: Any, value: Any, said: str) -> None:
+    given = np.array(list(labels))[WHOLE_LABELS]
+    for y in (given, given.astype(object), given.tolist(), pd.Series(given)):
+        with pytest.raises(ValueError, match=f"^GMML got {said}"):
+            little("GMML").fit(WHOLE, y, unlabeled=value)
+
+
+@pytest.mark.parametrize("value", [[-1], np.array([-1]), pd.Series([-1]), {-1}])
+def test_one_value_stands_for_no_label(value: Any) -> None:
+    said = f"^GMML needs unlabeled to be one value of y, got a {type(value).__name__}: pass the"
+    with pytest.raises(ValueError, match=said):
+        little("GMML").fit(WHOLE, WHOLE_LABELS, unlabeled=value)
+
+
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("none", [-1, np.nan])
 def test_labelled_samples_of_a_memory_mapped_file(none: float, tmp_path: Path) -> None:

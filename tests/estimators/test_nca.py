@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_digits
 from sklearn.neighbors import KNeighborsRegressor, NeighborhoodComponentsAnalysis
 
@@ -84,6 +85,38 @@ def test_mlkr_finds_the_feature_that_matters(n_components: int | None) -> None:
     score = KNeighborsRegressor(5).fit(Z[:300], targets[:300]).score(Z[300:], targets[300:])
     assert score > 0.9
     assert not hasattr(fitted, "classes_")
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("batch_size", [None, 256])
+@pytest.mark.parametrize("exponent", [-1000, -300, 1, 300, 1000])
+def test_units_of_targets_do_not_matter(exponent: int, batch_size: int | None) -> None:
+    learner = MLKR(batch_size=batch_size, max_iter=5, random_state=0)
+    usual = clone(learner).fit(DIABETES, TARGETS)
+    other = clone(learner).fit(DIABETES, np.ldexp(TARGETS, exponent))
+    np.testing.assert_array_equal(other.components_, usual.components_)
+    curve = "objective_curve_" if batch_size is None else "loss_curve_"
+    with np.errstate(over="ignore", under="ignore"):
+        expected = np.ldexp(getattr(usual, curve), 2 * exponent)
+    np.testing.assert_array_equal(getattr(other, curve), expected)
+
+
+@pytest.mark.parametrize("targets", [np.full(150, 7.0), np.zeros(150, dtype=int)])
+def test_mlkr_needs_targets_that_differ(targets: Any) -> None:
+    said = f"^MLKR needs targets that differ, got {targets[0]} for all 150 samples: pass others"
+    with pytest.raises(ValueError, match=said):
+        MLKR().fit(X, targets)
+
+
+@pytest.mark.parametrize("units", [[1.0, 1.0, 100.0, 1e4], [10.0, 10.0, 1.0, 1.0]])
+def test_auto_of_mlkr_predicts_targets_better(units: list[float]) -> None:
+    rng = np.random.default_rng(0)
+    samples = rng.standard_normal((600, 4))
+    targets = samples[:, 0] + samples[:, 1] + 0.1 * rng.standard_normal(600)
+    fitted = MLKR(init="auto", random_state=0).fit(samples * units, targets)
+    assert fitted.init_ == ("scaled" if units[0] == 1.0 else "identity")
+    again = MLKR(init=fitted.init_, random_state=0).fit(samples * units, targets)
+    np.testing.assert_array_equal(again.components_, fitted.components_)
 
 
 def test_mlkr_needs_numbers() -> None:

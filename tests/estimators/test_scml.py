@@ -29,6 +29,12 @@ def objective(weights: FloatArray, l1_weight: float) -> float:
     return float(losses.mean() + l1_weight * weights.sum())
 
 
+@pytest.mark.parametrize("n", [1, 3])
+def test_given_triplets_are_taken_once_and_may_be_repeated(n: int) -> None:
+    fitted = SCML(n_triplets=50, n_basis=12, random_state=0)
+    assert fitted.fit_triplets(X, np.tile(TRIPLETS[:100], (n, 1))).n_iter_ == 10 * n
+
+
 @pytest.mark.parametrize("cut", [10, 70])
 def test_plain_iterates(cut: int) -> None:
     """However the triplets are cut into portions."""

@@ -22,9 +22,11 @@ class GMML(FromLabels, FromPairs, FromMoments, MahalanobisMixin):
 
         M = S^-1/2 (S^1/2 D S^1/2)^t S^-1/2
 
-    For t = 1/2 it minimises tr(MS) + tr(inv(M) D): small distances of similar pairs, large ones of
-    dissimilar pairs. From labels, pairs are all pairs of samples. S and D are those of scaled
-    features, shrunk toward a multiple of the identity (Chen et al. 2010).
+    From labels, pairs are all pairs of samples. Unlike in the paper, S and D are those of features
+    divided by their standard deviation, and shrunk toward a multiple of the identity (Chen et al.
+    2010). In these units, and of these S and D, M for t = 1/2 minimises tr(MS) + tr(inv(M) D):
+    small distances of similar pairs, large ones of dissimilar pairs. In other units, such as those
+    of X, the formula gives another metric. `components_` is for X as it is.
 
     Parameters
     ----------

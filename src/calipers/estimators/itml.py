@@ -40,8 +40,8 @@ class ITML(
     Parameters
     ----------
     n_triplets : int, default=1_000
-        Triplets to draw. Each gives two pairs: anchor and positive should be near, anchor and
-        negative far.
+        Triplets that `fit` draws. Each gives two pairs: anchor and positive should be near, anchor
+        and negative far. Of triplets or pairs that are given, all are taken.
     slack_weight : float, default=1.0
         Cost of missing a limit (gamma); the larger it is, the less pairs miss their limits.
     near_distance : float or None, default=None

@@ -40,8 +40,8 @@ class LEGO(
     Parameters
     ----------
     n_triplets : int, default=100_000
-        Triplets to draw. Each gives two pairs: anchor and positive should be near, anchor and
-        negative far.
+        Triplets that `fit` draws. Each gives two pairs: anchor and positive should be near, anchor
+        and negative far. Triplets or pairs that are given are taken once, in order.
     learning_rate : float, default=1.0
         Step size (eta).
     near_distance : float or None, default=None

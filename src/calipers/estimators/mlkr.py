@@ -9,12 +9,13 @@ import numpy.typing as npt
 from sklearn.callback import CallbackSupportMixin
 
 from calipers import low_rank, soft_learning
+from calipers.arrays import FloatArray
 from calipers.checkpoint import Checkpointed
 from calipers.fitting import FromLabels
 from calipers.inputs import Given
 from calipers.metric import MahalanobisMixin
 from calipers.solvers.soft_neighbors import squared_errors
-from calipers.validation import AT_LEAST_ONE, NOT_NEGATIVE
+from calipers.validation import A_LEARNER, AT_LEAST_ONE, NOT_NEGATIVE
 
 
 class MLKR(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
@@ -32,9 +33,10 @@ class MLKR(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  #
     ----------
     n_components : int or None, default=None
         Rows of ``components_``. None: as many as features.
-    init : {"identity", "scaled"} or array-like, default="scaled"
+    init : {"auto", "identity", "scaled"} or array-like, default="scaled"
         Metric that learning starts from, but for its scale; for fewer components than features,
-        its principal axes.
+        its principal axes. "auto": of raw and scaled features those with the lower leave-one-out
+        squared error of predicting a target by the mean of its 3 nearest neighbours.
     batch_size : int or None, default=256
         Samples of a step, which find their neighbours among each other. None: all samples at
         once, by L-BFGS, in memory that grows with their number (not its square).
@@ -60,7 +62,8 @@ class MLKR(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  #
         Mean loss of an anchor since the point before, by mini-batches.
     objective_, objective_curve_, converged_
         The sum over all samples, at the end and after every step, and whether steps met `tol`;
-        without mini-batches.
+        without mini-batches. Its unit is the square of the targets', as that of losses is, and does
+        not change the metric; beyond float64 it is infinite.
     notes_ : list of str
         Remarks about the data that explain the metric but need no warning.
     n_features_in_ : int
@@ -84,7 +87,7 @@ class MLKR(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  #
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [AT_LEAST_ONE, None],
-        "init": [str, "array-like"],
+        "init": [str, "array-like", A_LEARNER],
         "batch_size": [AT_LEAST_ONE, None],
         "max_iter": [AT_LEAST_ONE, None],
         "tol": [NOT_NEGATIVE],
@@ -117,5 +120,20 @@ class MLKR(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  #
                 f"{type(self).__name__} needs targets that are numbers, got "
                 f"{targets.tolist()[0]!r}: pass numbers, or learn from classes by NCA."
             )
+        if len(targets) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs targets that differ, got {targets[0]!s} for all "
+                f"{given.samples.shape[0]} samples: pass others, or check how they were made."
+            )
         values = targets.astype(np.float64)
-        soft_learning.learn_factor(self, given, squared_errors, values)
+        exponent = int(np.frexp(np.abs(values).max())[1])  # errors have powers within float64
+        soft_learning.learn_factor(self, given, squared_errors, np.ldexp(values, -exponent))
+        for name in ("loss_curve_", "objective_curve_", "objective_"):
+            if hasattr(self, name):
+                setattr(self, name, _times_power(getattr(self, name), 2 * exponent))
+
+
+def _times_power(values: FloatArray, exponent: int) -> FloatArray:
+    """Values times a power of 2: infinite beyond float64, and 0 below it."""
+    with np.errstate(over="ignore", under="ignore"):
+        return np.ldexp(values, exponent)

@@ -14,7 +14,7 @@ from calipers.fitting import FromLabels
 from calipers.inputs import Given
 from calipers.metric import MahalanobisMixin
 from calipers.solvers.soft_neighbors import expected_errors
-from calipers.validation import AT_LEAST_ONE, NOT_NEGATIVE
+from calipers.validation import A_LEARNER, AT_LEAST_ONE, NOT_NEGATIVE
 
 
 class NCA(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
@@ -86,7 +86,7 @@ class NCA(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # 
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [AT_LEAST_ONE, None],
-        "init": [str, "array-like"],
+        "init": [str, "array-like", A_LEARNER],
         "batch_size": [AT_LEAST_ONE, None],
         "max_iter": [AT_LEAST_ONE, None],
         "tol": [NOT_NEGATIVE],

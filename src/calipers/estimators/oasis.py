@@ -36,7 +36,8 @@ class OASIS(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, Mahala
     Parameters
     ----------
     n_triplets : int, default=100_000
-        Triplets to draw.
+        Triplets that `fit` draws. `fit_triplets` takes each of those given once, in order; to go
+        through them n times, pass ``np.tile(triplets, (n, 1))``.
     aggressiveness : float, default=0.1
         Largest multiple of ``p (p+ - p-)'`` that one triplet may add to W (C); for a distance,
         of ``(p - p-)(p - p-)' - (p - p+)(p - p+)'``.

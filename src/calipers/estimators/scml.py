@@ -42,7 +42,8 @@ class SCML(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, Mahalan
     Parameters
     ----------
     n_triplets : int, default=100_000
-        Triplets to draw.
+        Triplets that `fit` draws. `fit_triplets` takes each of those given once, in order; to go
+        through them n times, pass ``np.tile(triplets, (n, 1))``.
     n_basis : int, default=400
         Directions.
     batch_size : int, default=10

@@ -33,7 +33,9 @@ class SPML(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, Mahalan
     Parameters
     ----------
     n_triplets : int, default=100_000
-        Triplets to draw. SPML uses whole batches and leaves out the rest.
+        Triplets that `fit` draws. `fit_triplets` takes each of those given once, in order; to go
+        through them n times, pass ``np.tile(triplets, (n, 1))``. SPML uses whole batches and
+        leaves out the rest.
     batch_size : int, default=10
         Triplets in a batch.
     ridge : float, default=1e-10

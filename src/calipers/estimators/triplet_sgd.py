@@ -33,7 +33,7 @@ from calipers.stream import TripletStream, refuse_settings
 from calipers.theory import Theory
 from calipers.training import History, learn
 from calipers.triplets import GivenTriplets, check_triplets
-from calipers.validation import AT_LEAST_ONE, POSITIVE
+from calipers.validation import A_LEARNER, AT_LEAST_ONE, POSITIVE
 
 
 class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
@@ -109,7 +109,7 @@ class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, M
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "method": [str, Recipe],
         "n_components": [AT_LEAST_ONE, None],
-        "init": [str, np.ndarray],
+        "init": [str, np.ndarray, A_LEARNER],
         "n_neighbors": [AT_LEAST_ONE, None],
         "n_rounds": [AT_LEAST_ONE, None],
         "n_triplets": [AT_LEAST_ONE, None],

@@ -43,6 +43,7 @@ class WithinClass(FromLabels, FromMoments, MahalanobisMixin):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [AT_LEAST_ONE, None],
     }
+    _needs_far = False
 
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components
