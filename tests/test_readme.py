@@ -22,7 +22,7 @@ def commands() -> list[str]:
 
 def test_there_is_a_command_for_the_main_job_and_one_for_the_tests() -> None:
     assert sum(command.endswith("calipers demo") for command in commands()) == 1
-    assert sum(command.endswith("-m pytest -n 2") for command in commands()) == 1
+    assert sum(command.endswith("-m pytest -n 3") for command in commands()) == 1
 
 
 def test_the_demonstration_brings_what_it_uses() -> None:
@@ -31,7 +31,7 @@ def test_the_demonstration_brings_what_it_uses() -> None:
 
 
 def test_the_test_command_stands_word_for_word_in_ci() -> None:
-    (command,) = (command for command in commands() if command.endswith("-m pytest -n 2"))
+    (command,) = (command for command in commands() if command.endswith("-m pytest -n 3"))
     assert command in (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
 
 
