@@ -106,11 +106,6 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return hasattr(self, "components_")
 
     @property
-    def _why_not_fitted(self) -> str | None:
-        """What NotFittedError says; None for scikit-learn's sentence."""
-        return None
-
-    @property
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])
 
@@ -151,7 +146,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         ValueError
             X does not hold numbers, has other features, or has images beyond float64.
         """
-        check_is_fitted(self, msg=self._why_not_fitted)
+        check_is_fitted(self)
         if is_collection(X):
             names = getattr(self, "feature_names_in_", None)
             return transform_lazily(X, self.components_, names, self.get_feature_names_out())
@@ -185,7 +180,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return _distances(self._check_pairs(pairs), self.components_)
 
     def _check_pairs(self, pairs: npt.ArrayLike) -> FloatArray:
-        check_is_fitted(self, msg=self._why_not_fitted)
+        check_is_fitted(self)
         refuse_kinds(pairs, "pairs")
         with within_float64("pairs"):
             checked: FloatArray = check_array(
@@ -209,7 +204,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         ``metric`` of a scikit-learn neighbours estimator. It returns infinity for values beyond
         float64, that is for squares of distances from 1e154 on.
         """
-        check_is_fitted(self, msg=self._why_not_fitted)
+        check_is_fitted(self)
         components = self.components_.copy()
         width = components.shape[1:]
 
@@ -235,7 +230,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def get_mahalanobis_matrix(self) -> FloatArray:
         """Return M of shape (n_features, n_features): ``(u-v)' M (u-v)`` is a squared distance."""
-        check_is_fitted(self, msg=self._why_not_fitted)
+        check_is_fitted(self)
         return np.asarray(self.components_.T @ self.components_)
 
     def save(
@@ -267,7 +262,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         FileError
             Writing the file failed.
         """
-        check_is_fitted(self, msg=self._why_not_fitted)
+        check_is_fitted(self)
         scale = None if X is None else np.std(validate_data(self, X, reset=False), axis=0)
         contents = self._contents(feature_scale=scale)
         if encoder is not None:
@@ -286,7 +281,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """
         from calipers.io.export import onnx_model
 
-        check_is_fitted(self, msg=self._why_not_fitted)
+        check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
         return onnx_model(
             self.components_,
@@ -302,7 +297,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """
         from calipers.io.export import faiss_transform
 
-        check_is_fitted(self, msg=self._why_not_fitted)
+        check_is_fitted(self)
         return faiss_transform(self.components_)
 
     def __sklearn_tags__(self) -> Any:

@@ -155,13 +155,8 @@ def test_discriminants_of_a_stream_in_order_of_class(n_components: int | None) -
     for n_classes, stop in enumerate(np.cumsum(np.bincount(Y)), start=1):
         stream.partial_fit(X[n_classes - 1 == Y], Y[n_classes - 1 == Y])
         if n_classes <= (n_components or 1):
-            least = (n_components or 1) + 1
-            said = (
-                f"of at least {least} classes for n_components={n_components}, got {n_classes} so"
-            )
-            with pytest.raises(NotFittedError, match=said):
+            with pytest.raises(NotFittedError):
                 stream.transform(X)
-            assert "Discriminant" in repr(stream)
             continue
         expected = Discriminant(n_components).fit(X[:stop], Y[:stop]).components_
         np.testing.assert_allclose(stream.components_, expected, rtol=1e-6, atol=1e-9)

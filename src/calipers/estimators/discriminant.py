@@ -67,18 +67,6 @@ class Discriminant(FromLabels, FromMoments, MahalanobisMixin):
         elif hasattr(self, "components_"):  # of fewer rows; later batches may bring more classes
             del self.components_
 
-    @property
-    def _why_not_fitted(self) -> str | None:
-        if self._stream is None:
-            return None
-        n, least = len(self.classes_), (self.n_components or 1) + 1
-        first = ", ".join(map(repr, self.classes_[:3].tolist())) + (", ..." if n > 3 else "")
-        return (
-            "Discriminant has no metric yet, because partial_fit needs samples of at least "
-            f"{least} classes for n_components={self.n_components}, got {n} so far ({first}): pass "
-            "batches of further classes."
-        ).replace("%", "%%")  # scikit-learn formats it
-
     def _formula(self, scatters: Scatters) -> FloatArray:
         most = min(len(self.classes_) - 1, len(scatters.unit))
         white = scatters.shrunk(scatters.within, scatters.n_similar).power(-0.5)
