@@ -130,7 +130,8 @@ class PairClassifier(TupleClassifier):
         pairs : array-like of shape (n_pairs, 2, n_features), or (n_pairs, 2) with `preprocessor`
             Pairs of samples.
         y : array-like of shape (n_pairs,)
-            Two labels, of which the larger is that of matches: -1 and +1, 0 and 1, False and True.
+            Two labels, of which the larger is that of matches: -1 and +1, 0 and 1, False and True;
+            of texts it is the last in the alphabet.
 
         Returns
         -------
