@@ -37,7 +37,10 @@ IN_ARCHIVE = (
     r"\.gitignore"
 )
 NEVER = r"__pycache__|\.py[co]$|\.npz?$|\.safetensors$|\.env|\.git/"
-BY_PIP = r"^\.\./|__pycache__/|dist-info/(INSTALLER|REQUESTED|direct_url\.json)$"
+BY_PIP = (
+    r"^(\.\./)+(bin|Scripts)/calipers|__pycache__/|"
+    r"dist-info/(INSTALLER|REQUESTED|direct_url\.json)$"
+)
 FOR_THE_BUILD = (".pyx", ".pxd", ".c", ".h", ".build")
 LIBRARIES = (".so", ".pyd")  # of a build in place
 LARGEST = 4 << 20  # bytes of a wheel

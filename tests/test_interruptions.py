@@ -111,6 +111,30 @@ def test_a_signal_that_comes_where_nothing_can_be_raised(name: str, stop: str) -
     assert monotonic() - started < 20.0
 
 
+LATE = """
+import os, signal, time, weakref
+from calipers.cli.stopping import terminable
+
+class Thing: pass
+
+thing = Thing()
+seen = weakref.ref(thing, lambda _: (os.kill(os.getpid(), signal.SIGTERM), time.sleep(0)))
+try:
+    with terminable():
+        del thing  # and nothing comes after it
+except KeyboardInterrupt as stop:
+    print(type(stop).__name__)
+time.sleep(0.2)
+print("alive")
+"""
+
+
+def test_a_signal_that_comes_last_of_all() -> None:
+    """It ends the work, and nothing is sent to what comes after it."""
+    done = run("-c", LATE)
+    assert (done.stdout, done.stderr, done.returncode) == ("Terminated\nalive\n", "", 0)
+
+
 FIT = (
     "--label",
     "y",

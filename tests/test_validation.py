@@ -353,7 +353,7 @@ MAKES_NO_SENSE: list[tuple[dict[str, Any], str, str]] = [
         "fit",
         "The 'init' parameter of TripletSGD must be one of 'auto', 'identity', 'scaled', "
         "'within-class', got 'gmml'. For another metric pass its L, as in "
-        "init=GMML().fit(X, y).components_.",
+        "init=metric.components_.",
     ),
     (
         {"init": np.eye(3)},
@@ -380,7 +380,7 @@ def test_a_learner_is_no_init_but_its_components_are(name: str) -> None:
         learner = little(name).set_params(init=init)
         assert told(ValueError, lambda learner=learner: learner.fit(X, Y)) == (
             f"{name} needs init to be a name or a matrix L, got a GMML, whose fit a clone would "
-            "forget: pass the L that it learns, as in init=GMML().fit(X, y).components_."
+            "forget: pass its L once it is fitted, as in init=metric.components_."
         )
     little(name, init=fitted.components_).fit(X, Y)
 

@@ -182,7 +182,7 @@ def refuse_missing(y: Any) -> None:
     if missing.any():
         raise ValueError(
             f"Input y contains NaN or other signs of a missing label ({np.count_nonzero(missing)} "
-            f"of {len(missing)}): leave out these samples, as fit does with "
+            f"of {len(missing)}): leave out these samples; fit(X, y) of a learner does so with "
             "unlabeled=float('nan')."
         )
 

@@ -191,15 +191,17 @@ def geometric_mean(S: Spectrum, D: Spectrum, t: float) -> FloatArray:
 
 @single_threaded_blas()
 def likelihood_ratio(S: Spectrum, D: Spectrum) -> FloatArray:
-    """KISSME: ``M = inv(S) - inv(D)``, clipped to the cone; the identity where that is 0.
+    """KISSME: ``M = inv(S) - inv(D)``, clipped to the cone; the identity where that is rounding.
 
     >>> likelihood_ratio(Spectrum.of(np.eye(1)), Spectrum.of(np.array([[2.0]]))) ** 2
     array([[0.5]])
     >>> likelihood_ratio(Spectrum.of(np.array([[2.0]])), Spectrum.of(np.eye(1)))
     array([[1.]])
     """
-    L = factor(S.power(-1.0) - D.power(-1.0))
-    return L if L.any() else np.eye(len(L))
+    near, far = S.power(-1.0), D.power(-1.0)
+    L = factor(near - far)
+    rounding = 8 * len(near) * np.finfo(np.float64).eps * float(np.abs(near).max())
+    return L if float(np.square(L).sum(axis=1).max(initial=0.0)) > rounding else np.eye(len(near))
 
 
 class FromMoments:

@@ -23,7 +23,7 @@ from calipers.inputs import (
     with_weights,
 )
 from calipers.triplets import check_pairs, check_triplets
-from calipers.unlabeled import labelled_part, unlabeled_samples, with_any_label
+from calipers.unlabeled import labelled_part, one_column, unlabeled_samples, with_any_label
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
@@ -133,6 +133,7 @@ class FromLabels:
         Self
             The fitted estimator.
         """
+        y = y if unlabeled is None else one_column(y)
         none = unlabeled_samples(type(self).__name__, X, y, unlabeled)
         with given_labeled(self, X, with_any_label(y, none), client=client) as everything:
             weighted = with_weights(self, everything, sample_weight)

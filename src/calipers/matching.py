@@ -31,15 +31,16 @@ from calipers.tuples import TupleClassifier
 _SHARE = Interval(Real, 0, 1, closed="both")
 _FACT = "pair_classifier"  # of the metric's file
 _KEPT = ("classes_", "threshold_", "sigmoid_")
+_SETTINGS = ("strategy", "min_rate", "beta")
 
 
 class PairClassifier(TupleClassifier):
     """Tell whether two samples match: a metric, a threshold and a probability.
 
     The metric learns from all pairs. The threshold, and Platt's sigmoid that turns distances into
-    probabilities, are fitted to the distances of pairs that were held out. As the scale of some
-    metrics depends on the number of pairs, these are multiplied by the ratio of the median
-    distances between samples of different pairs.
+    probabilities, are fitted to the distances of pairs that were held out. The scale of some
+    metrics depends on the number of pairs, so the distances of each fold are rescaled: the median
+    distance between samples of different pairs becomes that of the final metric.
 
     Parameters
     ----------
@@ -149,12 +150,12 @@ class PairClassifier(TupleClassifier):
                 f"{np.bincount(is_match).tolist()}: pass more pairs."
             )
         self.metric_ = self._fit_metric("fit_pairs", samples, signs)
-        held_out = self._distances(samples, 0, 1, self.metric_)
+        held_out = np.asarray(self.metric_.pair_distance(samples))
         if self.metric_ is not self.metric:  # it was learned
             for learned, rest in StratifiedKFold(n_folds).split(samples[:, 0, 0], is_match):
                 metric = self._fit_metric("fit_pairs", samples[learned], signs[learned])
                 scale = _relative_scale(self.metric_, metric, samples[learned])
-                held_out[rest] = scale * self._distances(samples[rest], 0, 1, metric)
+                held_out[rest] = scale * np.asarray(metric.pair_distance(samples[rest]))
         self.sigmoid_ = platt(held_out, is_match)
         self.threshold_ = find_threshold(
             held_out, is_match, self.strategy, min_rate=self.min_rate, beta=self.beta
@@ -202,17 +203,30 @@ class PairClassifier(TupleClassifier):
         """
         check_is_fitted(self)
         kept = {name: np.asarray(getattr(self, name)).tolist() for name in _KEPT}
+        kept |= {name: getattr(self, name) for name in _SETTINGS}
+        if not _is_kept(kept):
+            raise FileError(
+                f"Labels {self.classes_.tolist()} cannot be saved: fit to texts, numbers or "
+                "booleans."
+            )
         contents = self.metric_._contents()
         write(replace(contents, facts={**contents.facts, _FACT: kept}), path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        preprocessor: npt.ArrayLike | Callable[..., Any] | None = None,
+    ) -> Self:
         """Return the fitted classifier from a file that `save` wrote.
 
         Parameters
         ----------
         path : path-like
             Name of the file.
+        preprocessor : array-like, callable or None, default=None
+            As the parameter of the class, which files do not keep.
 
         Returns
         -------
@@ -227,7 +241,8 @@ class PairClassifier(TupleClassifier):
                 "its metric by calipers.load."
             )
         metric = SavedMetric(contents)
-        model = cls(metric)
+        settings = {name: kept[name] for name in _SETTINGS}
+        model = cls(metric, **settings, preprocessor=preprocessor)
         model.metric_, model.classes_ = metric, labels_of(kept["classes_"])
         model.threshold_, model.sigmoid_ = float(kept["threshold_"]), np.array(kept["sigmoid_"])
         return model
@@ -235,9 +250,9 @@ class PairClassifier(TupleClassifier):
     def set_threshold(self, threshold: float) -> Self:
         """Set the largest distance of a match."""
         check_is_fitted(self)
-        if not isinstance(threshold, Real) or np.isnan(threshold):
+        if not isinstance(threshold, Real) or not abs(threshold) < np.inf:
             raise ValueError(
-                f"threshold must be a real number, got {threshold!r}: pass a distance."
+                f"threshold must be a finite number, got {threshold!r}: pass a distance."
             )
         self.threshold_ = float(threshold)
         return self
@@ -279,15 +294,21 @@ class PairClassifier(TupleClassifier):
 
 def _is_kept(kept: Any) -> bool:
     """Whether a file has all numbers of a classifier, and nothing else in their place."""
-    if not isinstance(kept, dict) or set(kept) != set(_KEPT):
+    if not isinstance(kept, dict) or set(kept) != {*_KEPT, *_SETTINGS}:
         return False
     classes, threshold, sigmoid = (kept[name] for name in _KEPT)
     are_two = all(is_scalars(pair) and len(pair) == 2 for pair in (classes, sigmoid))
-    return are_two and all(is_number(value) for value in (threshold, *sigmoid))
+    return (
+        are_two
+        and None not in classes
+        and classes[0] != classes[1]
+        and all(is_number(value) for value in (threshold, *sigmoid))
+        and is_scalars([kept[name] for name in _SETTINGS])
+    )
 
 
 def _relative_scale(one: Any, other: Any, samples: FloatArray) -> float:
-    """How much longer the median distance between samples of different pairs is by one metric."""
+    """Ratio of the median distances between samples of different pairs, of one to the other."""
     others = np.roll(samples[:, 1], len(samples) // 2, axis=0)
     apart = np.stack([samples[:, 0], others], axis=1)
     medians = [float(np.median(metric.pair_distance(apart))) for metric in (one, other)]

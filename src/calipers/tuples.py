@@ -86,8 +86,8 @@ class TupleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
             )
         refuse_kinds(source, "preprocessor")
         samples = check_array(source, dtype=np.float64, input_name="preprocessor")
-        if tuples.dtype.kind == "O" and all(isinstance(value, Integral) for value in tuples.flat):
-            tuples = tuples.astype(np.intp)
+        if tuples.dtype.kind == "O" and all(map(_is_whole, tuples.flat)):
+            tuples = np.array(tuples.tolist())
         is_mixed = tuples.dtype.kind == "O"
         values = np.unique(tuples.astype(str) if is_mixed else tuples).tolist()
         if tuples.dtype.kind not in "iu" or not 0 <= values[0] <= values[-1] < len(samples):
@@ -128,6 +128,10 @@ class TupleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array, tags.input_tags.three_d_array = False, True
         return tags
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def _made_by(function: Callable[..., Any], tuples: npt.NDArray[Any], owner: str) -> FloatArray:

@@ -35,7 +35,6 @@ def unlabeled_samples(owner: str, X: Any, y: Any, unlabeled: Any) -> Mask | None
         return None
     refuse_masked(y, "y")
     none = missing_labels(y) if is_missing(unlabeled) else _equal(y, unlabeled)
-    none = none[:, 0] if none.ndim == 2 and none.shape[1] == 1 else none
     if none.ndim != 1 or not none.any():
         return None
     if none.all():
@@ -45,6 +44,17 @@ def unlabeled_samples(owner: str, X: Any, y: Any, unlabeled: Any) -> Mask | None
             else _no_labels(owner, len(none), unlabeled)
         )
     return none
+
+
+def one_column(y: Any) -> Any:
+    """Return labels of shape (n, 1) as one column, others as they are.
+
+    >>> one_column(np.array([["a"], ["b"]])).shape
+    (2,)
+    """
+    if getattr(y, "ndim", len(getattr(y, "shape", ()))) != 2 or y.shape[1] != 1:
+        return y
+    return y.iloc[:, 0] if hasattr(y, "iloc") else y[:, 0]
 
 
 def with_any_label(y: Any, none: Mask | None) -> Any:
@@ -67,9 +77,10 @@ def labelled_part(estimator: Any, given: Given, none: Mask | None, unlabeled: An
     if none is None:
         if unlabeled is None or is_missing(unlabeled):
             return given
-        places = [place for place, label in enumerate(classes) if label == unlabeled]
+        places = [place for place, label in enumerate(classes) if _is(label, unlabeled)]
         if not places:
-            _refuse_other_kind(owner, classes, unlabeled)
+            if given.classes.dtype.kind not in "mM":  # of times NumPy makes numbers
+                _refuse_other_kind(owner, classes, unlabeled)
             return given
         n = given.samples.shape[0]
         if len(classes) == 1:
@@ -84,15 +95,18 @@ def _equal(y: Any, value: Any) -> Mask:
         labels = np.asarray(exact_labels(y))
     except Exception:  # of whatever library y is, which the check of y refuses
         return np.zeros(0, dtype=np.bool_)
-    if labels.dtype.kind == "O" and labels.ndim == 1:
+    if labels.ndim != 1:
+        return np.zeros(0, dtype=np.bool_)
+    if labels.dtype.kind == "O":
         same = [not is_missing(label) and _is(label, value) for label in labels]
         return np.array(same, dtype=np.bool_)
-    classes = np.unique(labels) if labels.ndim and labels.dtype.kind != "O" else labels[:0]
-    of_value = [label for label in classes if _is(label.item(), value)]
+    of_value = [label for label in np.unique(labels) if _is(label, value)]
     return labels == of_value[0] if of_value else np.zeros(0, dtype=np.bool_)
 
 
 def _is(label: Any, value: Any) -> bool:
+    if isinstance(label, bool | np.bool_) != isinstance(value, bool | np.bool_):
+        return False  # though 1 == True
     same = label == value
     return isinstance(same, bool | np.bool_) and bool(same)
 
@@ -105,7 +119,7 @@ def _no_labels(owner: str, n: int, unlabeled: Any) -> str:
 
 
 def _refuse_other_kind(owner: str, classes: list[Any], unlabeled: Any) -> None:
-    """Raise if no label of this type could be the value for none."""
+    """Raise if no label of this kind could be the value for none."""
     if all(_kind(label) != _kind(unlabeled) for label in classes):
         raise ValueError(
             f"{owner} got unlabeled={unlabeled!r}, which no label can be, because labels are of "
@@ -115,5 +129,5 @@ def _refuse_other_kind(owner: str, classes: list[Any], unlabeled: Any) -> None:
 
 
 def _kind(label: Any) -> str:
-    kinds = {"text": str, "bytes": bytes, "number": Number | np.bool_}
+    kinds = {"text": str, "bytes": bytes, "truth": bool | np.bool_, "number": Number}
     return next((name for name, kind in kinds.items() if isinstance(label, kind)), "other")

@@ -148,7 +148,7 @@ def check_init(owner: str, init: object, n_features: int, *, has_labels: bool) -
     """Raise if ``init`` is no initial metric, or needs labels that are not there."""
     if isinstance(init, str):
         refuse_init(owner, init, has_labels=has_labels)
-        by_matrix = " For another metric pass its L, as in init=GMML().fit(X, y).components_."
+        by_matrix = " For another metric pass its L, as in init=metric.components_."
         check_name(owner, "init", init, ("auto", *inits.NAMES), by_matrix)
         if init == "within-class" and not has_labels:
             raise ValueError(
@@ -160,8 +160,7 @@ def check_init(owner: str, init: object, n_features: int, *, has_labels: bool) -
         learner = getattr(init, "__name__", type(init).__name__)
         raise ValueError(
             f"{owner} needs init to be a name or a matrix L, got a {learner}, whose fit a clone "
-            "would forget: pass the L that it learns, as in "
-            f"init={learner}().fit(X, y).components_."
+            "would forget: pass its L once it is fitted, as in init=metric.components_."
         )
     matrix = np.asarray(init)
     if matrix.ndim != 2 or matrix.shape[1] != n_features or matrix.dtype.kind not in "iuf":

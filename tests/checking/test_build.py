@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import shutil
@@ -123,3 +124,11 @@ def test_a_missing_build_backend(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stderr.startswith("Calipers is built with meson-python and none was found: pip")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_the_backend_has_every_hook(monkeypatch: pytest.MonkeyPatch) -> None:
+    mesonpy = pytest.importorskip("mesonpy", reason="needs the build backend")
+    monkeypatch.syspath_prepend(ROOT / ".ci")
+    backend = importlib.import_module("backend")
+    hooks = [name for name in vars(mesonpy) if name.startswith(("build_", "get_requires_for_"))]
+    assert sorted(hooks) == sorted(backend.__all__)

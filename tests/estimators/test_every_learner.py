@@ -14,7 +14,7 @@ from scipy.stats import ortho_group
 from sklearn.datasets import load_digits
 
 import calipers
-from calipers import estimators, memmap
+from calipers import GMML, RCA, estimators, memmap
 from calipers.data import disk
 from calipers.evaluation import knn_error
 from calipers.notices import DataWarning
@@ -309,7 +309,10 @@ def test_samples_whose_label_is_missing_are_left_out(name: str) -> None:
         np.testing.assert_array_equal(fitted.components_, expected.components_)
         if name != "MLKR":
             assert fitted.classes_.tolist() == expected.classes_.tolist()
-    with pytest.raises(ValueError, match=r"leave out these samples, as fit does with unlabeled="):
+    with pytest.raises(
+        ValueError,
+        match=r"leave out these samples; fit\(X, y\) of a learner does so with unlabeled=",
+    ):
         little(name).fit(WHOLE, floats)
     with pytest.raises(ValueError, match=r"^Input y contains no label, all 40 are missing: pass"):
         little(name).fit(WHOLE, np.full(len(WHOLE), np.nan), unlabeled=np.nan)
@@ -353,6 +356,30 @@ def test_one_value_stands_for_no_label(value: Any) -> None:
     said = f"^GMML needs unlabeled to be one value of y, got a {type(value).__name__}: pass the"
     with pytest.raises(ValueError, match=said):
         little("GMML").fit(WHOLE, WHOLE_LABELS, unlabeled=value)
+
+
+TIMES = np.datetime64("2020-01-01") + WHOLE_LABELS.astype("m8[D]")
+WORDS_OR_NONE = pd.DataFrame(WHOLE_LABELS.astype(str)).mask(WHOLE_LABELS[:, None] == 0)
+SOME_WITHOUT = {
+    "times": (TIMES.astype("M8[ns]"), TIMES[0]),
+    "float32": ((WHOLE_LABELS - 0.1).astype(np.float32), -0.1),
+    "column of texts": (WORDS_OR_NONE, pd.NA),
+    "column": (WHOLE_LABELS[:, None], 0),
+}
+
+
+@pytest.mark.parametrize("case", SOME_WITHOUT)
+def test_labels_of_any_type_may_stand_for_none(case: str) -> None:
+    labels, value = SOME_WITHOUT[case]
+    assert len(RCA().fit(WHOLE, labels, unlabeled=value).classes_) == 3
+
+
+@pytest.mark.parametrize("y", [3, np.array(3), {1, 2}], ids=repr)
+def test_what_is_no_column_of_labels_is_told(y: Any) -> None:
+    with pytest.raises(ValueError, match="y should be a 1d array"):
+        GMML().fit(WHOLE, y, unlabeled=3)
+    with pytest.raises(ValueError, match=r"got unlabeled=False, which no label can be"):
+        GMML().fit(WHOLE, WHOLE_LABELS, unlabeled=False)
 
 
 @pytest.mark.usefixtures("small_blocks")

@@ -30,7 +30,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _send(number: signal.Signals) -> None:
-    """Send a signal to the main thread; where that can be had, one that ends a wait, too."""
+    """Send a signal to the main thread; where the platform allows, it ends a blocking call."""
     if hasattr(signal, "pthread_kill"):
         signal.pthread_kill(threading.main_thread().ident or 0, number)
     else:
@@ -40,7 +40,7 @@ def _send(number: signal.Signals) -> None:
 @contextmanager
 def _resent() -> Iterator[None]:
     """Send a signal again whose exception the interpreter ignored, while this is open."""
-    original = sys.unraisablehook
+    original, pending = sys.unraisablehook, list[tuple[threading.Timer, type[BaseException]]]()
 
     def again(ignored: sys.UnraisableHookArgs) -> None:
         if not isinstance(ignored.exc_value, KeyboardInterrupt):
@@ -49,13 +49,19 @@ def _resent() -> Iterator[None]:
         number = signal.SIGTERM if isinstance(ignored.exc_value, Terminated) else signal.SIGINT
         later = threading.Timer(0.01, _send, (number,))
         later.daemon = True
+        pending.append((later, type(ignored.exc_value)))
         later.start()
 
     sys.unraisablehook = again
     try:
         yield
+        for later, kind in pending:
+            if not later.finished.is_set():  # the work ended first
+                raise kind
     finally:
         sys.unraisablehook = original
+        for later, _ in pending:
+            later.cancel()
 
 
 def _is_ignored() -> bool:

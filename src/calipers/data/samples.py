@@ -151,7 +151,8 @@ class MemorySamples:
 
     def take(self, indices: IndexArray) -> npt.NDArray[Any]:
         """Return the samples at these indices, in this order; all of them are not copied."""
-        if np.array_equal(indices, np.arange(len(self.X))):
+        n = len(self.X)
+        if len(indices) == n and np.array_equal(indices, np.arange(n, dtype=np.intp)):
             everything = self.X.view()
             everything.flags.writeable = False
             return everything

@@ -35,8 +35,8 @@ class MLKR(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  #
         Rows of ``components_``. None: as many as features.
     init : {"auto", "identity", "scaled"} or array-like, default="scaled"
         Metric that learning starts from, but for its scale; for fewer components than features,
-        its principal axes. "auto": of raw and scaled features those with the lower leave-one-out
-        squared error of predicting a target by the mean of its 3 nearest neighbours.
+        its principal axes. "auto": "identity" or "scaled", whichever has the lower leave-one-out
+        squared error of 3 nearest neighbours.
     batch_size : int or None, default=256
         Samples of a step, which find their neighbours among each other. None: all samples at
         once, by L-BFGS, in memory that grows with their number (not its square).
@@ -62,8 +62,8 @@ class MLKR(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  #
         Mean loss of an anchor since the point before, by mini-batches.
     objective_, objective_curve_, converged_
         The sum over all samples, at the end and after every step, and whether steps met `tol`;
-        without mini-batches. Its unit is the square of the targets', as that of losses is, and does
-        not change the metric; beyond float64 it is infinite.
+        without mini-batches. Objectives and losses are in squares of the targets' unit, infinite
+        beyond float64.
     notes_ : list of str
         Remarks about the data that explain the metric but need no warning.
     n_features_in_ : int
@@ -120,14 +120,15 @@ class MLKR(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  #
                 f"{type(self).__name__} needs targets that are numbers, got "
                 f"{targets.tolist()[0]!r}: pass numbers, or learn from classes by NCA."
             )
-        if len(targets) < 2:
+        values = targets.astype(np.float64)
+        if values.min() == values.max():
             raise ValueError(
                 f"{type(self).__name__} needs targets that differ, got {targets[0]!s} for all "
                 f"{given.samples.shape[0]} samples: pass others, or check how they were made."
             )
-        values = targets.astype(np.float64)
         exponent = int(np.frexp(np.abs(values).max())[1])  # errors have powers within float64
-        soft_learning.learn_factor(self, given, squared_errors, np.ldexp(values, -exponent))
+        values = np.ldexp(values, -exponent)
+        soft_learning.learn_factor(self, given, squared_errors, values - values.mean())
         for name in ("loss_curve_", "objective_curve_", "objective_"):
             if hasattr(self, name):
                 setattr(self, name, _times_power(getattr(self, name), 2 * exponent))
