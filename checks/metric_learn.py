@@ -64,7 +64,10 @@ def run(args: argparse.Namespace, report: Report) -> None:
     with TemporaryDirectory() as temporary:
         folder = Path(temporary)
         with tarfile.open(args.archive or downloaded(folder)) as archive:
-            archive.extractall(folder, filter="data")
+            if hasattr(tarfile, "data_filter"):  # Python 3.11.4
+                archive.extractall(folder, filter="data")
+            else:
+                archive.extractall(folder)
         rows = list(tested(next(folder.glob("metric*learn-*/"))))
     tried = [row for row in rows if row["is_ours"] and row["outcome"] != "skipped"]
     for behaviour in dict.fromkeys(map(_behaviour, tried)):

@@ -11,6 +11,7 @@ import pytest
 
 from calipers import __version__
 from calipers.cli.main import main
+from metric_files import small_file
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -117,6 +118,18 @@ def test_a_reader_that_leaves_is_not_an_error(tmp_path: Path) -> None:
         f"demo.N_SPLITS = 2; sys.exit(main({arguments}))"
     )
     command = [sys.executable, "-c", code]
+    with os.fdopen(writing) as closed_pipe:
+        done = subprocess.run(command, stdout=closed_pipe, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such pipes on Windows")
+def test_a_reader_that_leaves_before_the_first_line(tmp_path: Path) -> None:
+    """Few lines stay in a buffer to the end, where Python would complain."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = ["inspect", str(small_file(tmp_path)), "--json"]
+    command = [sys.executable, "-m", "calipers", *words]
     with os.fdopen(writing) as closed_pipe:
         done = subprocess.run(command, stdout=closed_pipe, stderr=subprocess.PIPE, check=False)
     assert (done.returncode, done.stderr) == (0, b"")

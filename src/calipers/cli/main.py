@@ -101,6 +101,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with terminable():
             code: int = options.run(options)
+        sys.stdout.flush()  # here a reader that has left is no error
     except BrokenPipeError:  # the reader of a pipe has left
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
