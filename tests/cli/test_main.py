@@ -109,29 +109,30 @@ def test_an_interrupt_is_one_sentence(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such pipes on Windows")
-def test_a_reader_that_leaves_is_not_an_error(tmp_path: Path) -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-    arguments = ["demo", "--json", "--quiet", "--output", str(tmp_path / "p.png")]
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("command", ["demo", "inspect"])
+def test_a_reader_that_leaves_is_not_an_error(
+    command: str, unbuffered: str, tmp_path: Path
+) -> None:
+    """Neither at the first line nor at the end, where Python writes what is in the buffer."""
+    words = {
+        "demo": ["demo", "--json", "--quiet", "--output", str(tmp_path / "p.png")],
+        "inspect": ["inspect", str(small_file(tmp_path)), "--json"],
+    }[command]
     code = (
         "import sys; from calipers.cli import demo; from calipers.cli.main import main\n"
-        f"demo.N_SPLITS = 2; sys.exit(main({arguments}))"
+        f"demo.N_SPLITS = 2; sys.exit(main({words}))"
     )
-    command = [sys.executable, "-c", code]
-    with os.fdopen(writing) as closed_pipe:
-        done = subprocess.run(command, stdout=closed_pipe, stderr=subprocess.PIPE, check=False)
-    assert (done.returncode, done.stderr) == (0, b"")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no such pipes on Windows")
-def test_a_reader_that_leaves_before_the_first_line(tmp_path: Path) -> None:
-    """Few lines stay in a buffer to the end, where Python would complain."""
     reading, writing = os.pipe()
     os.close(reading)
-    words = ["inspect", str(small_file(tmp_path)), "--json"]
-    command = [sys.executable, "-m", "calipers", *words]
     with os.fdopen(writing) as closed_pipe:
-        done = subprocess.run(command, stdout=closed_pipe, stderr=subprocess.PIPE, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            stdout=closed_pipe,
+            stderr=subprocess.PIPE,
+            check=False,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        )
     assert (done.returncode, done.stderr) == (0, b"")
 
 
