@@ -228,7 +228,7 @@ def test_labels_that_a_threshold_is_not_calibrated_by() -> None:
 
 @pytest.mark.parametrize("learner", [RCA(), MMC()], ids=lambda one: type(one).__name__)
 def test_a_threshold_fits_the_metric_of_all_pairs(learner: Any) -> None:
-    """Metrics of fewer matches have another scale, by which nearly all new pairs were matches."""
+    """Metrics of fewer matches have another scale, by which most new pairs were matches."""
     X, y = load_digits(return_X_y=True)
     indices = np.random.default_rng(1).integers(len(X), size=(2600, 2))
     match = y[indices[:, 0]] == y[indices[:, 1]]

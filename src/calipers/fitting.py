@@ -121,9 +121,10 @@ class FromLabels:
             How often each sample counts; 0 leaves it out. By default each counts once. A learner
             that draws triplets draws anchors as often.
         unlabeled : label, optional
-            Value of y that stands for no label, NaN for a missing one (NaN, None, NA). Such
-            samples are left out, and the others are read into memory. It may be absent from y, but
-            a text among numbers, or a number among texts, is an error. By default every value is
+            Value of y that stands for no label. Such samples are left out, and the others are read
+            into memory. NaN stands for all that is missing (NaN, None, NA); on a cluster only a
+            value of the labels' own type can be named. It may be absent from y, but a text for
+            labels that are numbers, or a number for texts, is an error. By default every value is
             a label, -1 and "" too.
         client : distributed.Client, optional
             Client for Dask collections. By default the current one, or a local cluster.

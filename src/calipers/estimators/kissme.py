@@ -19,9 +19,9 @@ class KISSME(FromLabels, FromPairs, FromMoments, MahalanobisMixin):
     similar and of dissimilar pairs, M is ``inv(S) - inv(D)``, clipped to the cone: it orders pairs
     by the ratio of their likelihoods under two normal distributions. From labels, pairs are all
     pairs of samples. Unlike in the paper, S and D are those of features divided by their standard
-    deviation, and shrunk toward a multiple of the identity (Chen et al. 2010): without shrinking,
-    units would not matter but for the clipping. If no direction tells the pairs apart, as for
-    labels that are noise, M would be 0; then all standardised features count alike, as in `Scaled`.
+    deviation, and shrunk toward a multiple of the identity (Chen et al. 2010). If no direction
+    tells the pairs apart, as may be for random labels, M would be 0 or rounding error; then all
+    standardised features count alike, as in `Scaled`.
 
     Parameters
     ----------
