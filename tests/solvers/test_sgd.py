@@ -93,6 +93,13 @@ def test_all_pairs_by_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     assert_same_run(X, triplets, Settings("mini-sgd", batch_size=1000, crossed=5))
 
 
+@pytest.mark.parametrize("start", [1e-3, 1.0])
+def test_losses_of_a_very_large_batch(start: float) -> None:
+    """Their logarithms are taken together; 2^1024 would be no number any more."""
+    X, triplets = noise(7, 3000, seed=7)
+    assert_same_run(X, triplets, Settings("mini-sgd", batch_size=1500, L=0.01, start=start))
+
+
 VARIANTS = {
     "sum over the batch": Settings("", batch_sum=True, eta=0.2),
     "short steps": Settings("", eta=1e-3),

@@ -15,6 +15,7 @@ from scipy.linalg.cython_blas cimport dgemm, dsyrk
 from .kernels cimport (
     cal_add_outer_products,
     cal_dot,
+    cal_margins,
     cal_mirror,
     cal_outer_norms,
     cal_prefetch,
@@ -125,14 +126,12 @@ cdef void margins(const double *M, const double *far, const double *near, Py_ssi
     Where a triplet has differences of its own, that is ``(far - near)' M (far + near)``: one
     product with M. ``gaps`` and ``product`` are workspace for as many rows.
     """
-    cdef Py_ssize_t i, f, s, anchor
+    cdef Py_ssize_t f, s, anchor
     cdef double near2
     if k == 1:
         cal_subtract(far, near, gaps, n * d)
         multiply(gaps, M, n, d, product)
-        for i in range(n):
-            out[i] = cal_dot(product + i * d, far + i * d, d)
-            out[i] += cal_dot(product + i * d, near + i * d, d)
+        cal_margins(product, far, near, n, d, out)
     else:
         multiply(far, M, n, d, product)
         for f in range(n):

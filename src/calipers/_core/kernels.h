@@ -27,6 +27,8 @@ static inline void cal_prefetch(const void *at, ptrdiff_t n_bytes) {
 double cal_dot(const double *a, const double *b, ptrdiff_t n);
 double cal_squared_distance(const double *a, const double *b, ptrdiff_t n);
 void cal_row_dots(const double *A, const double *B, ptrdiff_t n, ptrdiff_t d, double *out);
+void cal_margins(const double *product, const double *far, const double *near, ptrdiff_t n,
+                 ptrdiff_t d, double *out);
 void cal_update_margins(const double *far, const double *near, ptrdiff_t n, ptrdiff_t d,
                         const double *vectors, const double *signs, ptrdiff_t rank, double *out);
 void cal_update_scores(const double *p, const double *z, double tau, const double *P,

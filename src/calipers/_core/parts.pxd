@@ -4,6 +4,8 @@ cdef class Part:
 
 cdef class Loss(Part):
     cdef double slope_at(self, double margin, double *value) noexcept nogil
+    cdef double slopes_at(self, const double *margins, Py_ssize_t n, double scale,
+                          double *slopes) noexcept nogil
 
 
 cdef class SmoothHinge(Loss):

@@ -46,6 +46,16 @@ cdef class Loss(Part):
         """The slope; the loss goes to ``value`` unless that is NULL."""
         return 0.0
 
+    cdef double slopes_at(self, const double *margins, Py_ssize_t n, double scale,
+                          double *slopes) noexcept nogil:
+        """Slopes at n margins, each times ``scale``; returns the sum of the losses."""
+        cdef double value = 0.0, total = 0.0
+        cdef Py_ssize_t s
+        for s in range(n):
+            slopes[s] = self.slope_at(scale * margins[s], &value)
+            total += value
+        return total
+
     def value(self, margin):
         """Loss at each margin."""
         return self._at_each(margin, False)
@@ -86,6 +96,22 @@ cdef class SmoothHinge(Loss):
         if value != NULL:
             value[0] = (fmax(0.0, -exponent) + log1p(small)) / self.smoothness
         return (small if exponent >= 0.0 else 1.0) / (1.0 + small)
+
+    cdef double slopes_at(self, const double *margins, Py_ssize_t n, double scale,
+                          double *slopes) noexcept nogil:
+        """The same by one logarithm for many: ``product`` is that of all 1 + small, less 1."""
+        cdef double exponent, small, product = 0.0, total = 0.0
+        cdef Py_ssize_t s
+        for s in range(n):
+            exponent = self.smoothness * (scale * margins[s] - 1.0)
+            small = exp(-fabs(exponent))
+            slopes[s] = (small if exponent >= 0.0 else 1.0) / (1.0 + small)
+            total += fmax(0.0, -exponent)
+            product += small + product * small
+            if product > 1e300:
+                total += log1p(product)
+                product = 0.0
+        return (total + log1p(product)) / self.smoothness
 
 
 cdef class Hinge(Loss):

@@ -161,13 +161,11 @@ cdef void evaluate(Loss loss, const double *margins, Py_ssize_t n, State state,
                    double *slopes) noexcept nogil:
     """Slopes of the candidates at their margins; their mean loss is added to the state."""
     cdef Py_ssize_t s
-    cdef double value = 0.0, summed_loss = 0.0, summed_slope = 0.0
+    cdef double summed = 0.0
+    state.loss += loss.slopes_at(margins, n, state.scale, slopes) / n
     for s in range(n):
-        slopes[s] = loss.slope_at(state.scale * margins[s], &value)
-        summed_slope += slopes[s]
-        summed_loss += value
-    state.loss += summed_loss / n
-    state.slope += summed_slope / n
+        summed += slopes[s]
+    state.slope += summed / n
 
 
 cdef void evaluate_batch(State state, LookAhead ahead, Method method, Workspace work,
@@ -177,8 +175,7 @@ cdef void evaluate_batch(State state, LookAhead ahead, Method method, Workspace 
     gather(ahead.X, &ahead.triplets[t * b, 0], b, work.far, work.near)
     clip(work.far, work.near, b, state.d, 1, method.clip_norm)
     margins(state.m, work.far, work.near, b, state.d, 1, work.gaps, work.product, work.slopes)
-    for s in range(b):
-        work.slopes[s] = method.loss.slope_at(state.scale * work.slopes[s], NULL)
+    method.loss.slopes_at(work.slopes, b, state.scale, work.slopes)
 
 
 cdef void shrink(State state, Schedule schedule, double *margins,

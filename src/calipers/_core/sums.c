@@ -87,6 +87,18 @@ CLONED void cal_update_margins(const double *far, const double *near, ptrdiff_t 
     }
 }
 
+/* product'(far + near), row by row */
+CLONED void cal_margins(const double *product, const double *far, const double *near, ptrdiff_t n,
+                        ptrdiff_t d, double *out) {
+    for (ptrdiff_t t = 0; t < n; t++) {
+        const double *restrict p = product + t * d, *restrict f = far + t * d,
+                     *restrict g = near + t * d;
+        double margin = 0.0;
+        for (ptrdiff_t a = 0; a < d; a++) margin += p[a] * (f[a] + g[a]);
+        out[t] = margin;
+    }
+}
+
 /* out_s += tau (p'p_s)(z'z_s), two s at a time: additions wait for each other */
 CLONED void cal_update_scores(const double *restrict p, const double *restrict z, double tau,
                               const double *P, const double *Z, ptrdiff_t n, ptrdiff_t d,
@@ -128,19 +140,31 @@ CLONED double cal_squared_gradient_norm(const double *far, const double *near,
     return squared;
 }
 
+static inline double outer_norm(double far2, double near2, double cross) {
+    double squared = far2 * far2 + near2 * near2 - 2.0 * cross * cross;
+    return sqrt(squared > 0.0 ? squared : 0.0);
+}
+
 /* Frobenius norm of far far' - near near' for each of k near differences with each of k far ones. */
 CLONED void cal_outer_norms(const double *far, const double *near, ptrdiff_t n, ptrdiff_t d,
                             ptrdiff_t k, double *norms) {
-    for (ptrdiff_t first = 0; first < n; first += k, norms += k * k) {
+    for (ptrdiff_t t = 0; t < n && k == 1; t++) {
+        const double *restrict f = far + t * d, *restrict g = near + t * d;
+        double far2 = 0.0, near2 = 0.0, cross = 0.0;
+        for (ptrdiff_t a = 0; a < d; a++) {
+            far2 += f[a] * f[a];
+            near2 += g[a] * g[a];
+            cross += f[a] * g[a];
+        }
+        norms[t] = outer_norm(far2, near2, cross);
+    }
+    for (ptrdiff_t first = 0; first < n && k > 1; first += k, norms += k * k) {
         const double *f = far + first * d, *g = near + first * d;
         for (ptrdiff_t r = 0; r < k; r++) norms[r] = dot(f + r * d, f + r * d, d);
         for (ptrdiff_t s = k - 1; s >= 0; s--) {  /* what the first overwrites is read last */
             double near2 = dot(g + s * d, g + s * d, d);
-            for (ptrdiff_t r = 0; r < k; r++) {
-                double far2 = norms[r], cross = dot(f + r * d, g + s * d, d);
-                double squared = far2 * far2 + near2 * near2 - 2.0 * cross * cross;
-                norms[s * k + r] = sqrt(squared > 0.0 ? squared : 0.0);
-            }
+            for (ptrdiff_t r = 0; r < k; r++)
+                norms[s * k + r] = outer_norm(norms[r], near2, dot(f + r * d, g + s * d, d));
         }
     }
 }
@@ -196,28 +220,35 @@ CLONED int cal_is_positive_definite(double *A, ptrdiff_t d) {
     return 1;
 }
 
-/* Two neighbouring rows a and b of a symmetric matrix A, from behind their common block on:
- * A -= v w' + w v', and their parts of the product A u go to `product` and, of the rows, to `out`. */
-static inline void update_and_multiply(double *restrict a, double *restrict b, const double *va,
-                                       const double *wa, const double *ua, ptrdiff_t n,
-                                       double *restrict product, double *out) {
-    const double *restrict v = va + 2, *restrict w = wa + 2, *restrict u = ua + 2;
-    double of_a = 0.0, of_b = 0.0;
+/* A -= v w' + w v' in rows i to i + 3, from a column on, and their parts of the product A u. */
+static inline void reduce_four(double *restrict a, ptrdiff_t d, const double *vi,
+                               const double *wi, const double *ui, const double *restrict v,
+                               const double *restrict w, double *restrict product, ptrdiff_t n) {
+    double *restrict b = a + d, *restrict c = b + d, *restrict e = c + d;
     for (ptrdiff_t j = 0; j < n; j++) {
-        double x = a[j] - (va[0] * w[j] + wa[0] * v[j]), y = b[j] - (va[1] * w[j] + wa[1] * v[j]);
-        a[j] = x, b[j] = y;
-        of_a += x * u[j];
-        of_b += y * u[j];
-        product[j] += x * ua[0] + y * ua[1];
+        double x = a[j] - (vi[0] * w[j] + wi[0] * v[j]), y = b[j] - (vi[1] * w[j] + wi[1] * v[j]);
+        double z = c[j] - (vi[2] * w[j] + wi[2] * v[j]), t = e[j] - (vi[3] * w[j] + wi[3] * v[j]);
+        a[j] = x, b[j] = y, c[j] = z, e[j] = t;
+        product[j] += (x * ui[0] + y * ui[1]) + (z * ui[2] + t * ui[3]);
     }
-    out[0] += of_a, out[1] += of_b;
 }
 
-/* Householder's reduction of the upper triangle of A to a tridiagonal matrix with diagonal alpha
- * and subdiagonal beta. Reflection k is I - factors[k] u u', with u in row k of A behind the
- * diagonal; A has norm 1, so that what is below NIL is rounding. The change of A by one reflection
- * and the product with the vector of the next are one pass over the rows, which up to d = 256 stay
- * in the cache of a core; `work` holds 3 d numbers. */
+/* The same of one row. */
+static inline void reduce_one(double *restrict a, double vi, double wi, double ui,
+                              const double *restrict v, const double *restrict w,
+                              double *restrict product, ptrdiff_t n) {
+    for (ptrdiff_t j = 0; j < n; j++) {
+        a[j] -= vi * w[j] + wi * v[j];
+        product[j] += a[j] * ui;
+    }
+}
+
+/* Householder's reduction of a symmetric matrix A to a tridiagonal one with diagonal alpha and
+ * subdiagonal beta. Reflection k is I - factors[k] u u', with u in row k of A behind the diagonal;
+ * A has norm 1, so that what is below NIL is rounding. The change of A by one reflection and the
+ * product with the vector of the next are one pass over the rows, which up to d = 256 stay in the
+ * cache of a core. Rows are gone through whole and from a fourth column on: without ends to take
+ * care of that is sooner done than half of them. `work` holds 3 d numbers. */
 CLONED void cal_tridiagonalise(double *A, ptrdiff_t d, double *alpha, double *beta,
                                double *factors, double *work) {
     double *w = work, *product = work + d;
@@ -225,7 +256,7 @@ CLONED void cal_tridiagonalise(double *A, ptrdiff_t d, double *alpha, double *be
     for (ptrdiff_t i = 0; i < 3 * d; i++) work[i] = 0.0;
     for (ptrdiff_t k = 0; k < d; k++) {
         double *u = A + k * d, factor = 0.0;
-        ptrdiff_t next = k + 1, i = next;
+        ptrdiff_t next = k + 1, i = next, from = next / 4 * 4, n = d - from;
         for (ptrdiff_t j = k; j < d; j++) u[j] -= v[k] * w[j] + w[k] * v[j];
         alpha[k] = u[k];
         if (next == d) break;
@@ -236,17 +267,12 @@ CLONED void cal_tridiagonalise(double *A, ptrdiff_t d, double *alpha, double *be
             u[next] = first - beta[k];
             factor = 2.0 / (u[next] * u[next] + rest);
         }
-        for (ptrdiff_t j = next; j < d; j++) product[j] = 0.0;
-        for (; i + 2 <= d; i += 2) {
-            double *a = A + i * d, *b = a + d;
-            double aa = a[i] -= 2.0 * v[i] * w[i], bb = b[i + 1] -= 2.0 * v[i + 1] * w[i + 1];
-            double ab = a[i + 1] -= v[i] * w[i + 1] + w[i] * v[i + 1];
-            product[i] += aa * u[i] + ab * u[i + 1];
-            product[i + 1] += ab * u[i] + bb * u[i + 1];
-            update_and_multiply(a + i + 2, b + i + 2, v + i, w + i, u + i, d - i - 2,
-                                product + i + 2, product + i);
-        }
-        if (i < d) product[i] += (A[i * d + i] -= 2.0 * v[i] * w[i]) * u[i];
+        for (ptrdiff_t j = from; j < d; j++) product[j] = 0.0;
+        for (; i + 4 <= d; i += 4)
+            reduce_four(A + i * d + from, d, v + i, w + i, u + i, v + from, w + from,
+                        product + from, n);
+        for (; i < d; i++)
+            reduce_one(A + i * d + from, v[i], w[i], u[i], v + from, w + from, product + from, n);
         double half = 0.5 * factor * factor * dot(product + next, u + next, d - next);
         for (ptrdiff_t j = next; j < d; j++) w[j] = factor * product[j] - half * u[j];
         factors[k] = factor;

@@ -3,9 +3,12 @@
 #include <math.h>
 
 #define ROUNDING 1e-15 /* share of a number that is not known */
-#define SAFE 1e-300    /* stands in for a pivot that is exactly zero */
+#define SAFE 1e-300    /* is added to what may be exactly zero, or stands in for it */
 
-enum { TILE = 16 };  /* rows and columns that are mirrored together */
+enum {
+    TILE = 16,   /* rows and columns that are mirrored together */
+    PROBES = 16  /* numbers between which an eigenvalue is sought at a time */
+};
 
 CLONED void cal_add(double *restrict x, double c, const double *restrict row, ptrdiff_t n) {
     for (ptrdiff_t j = 0; j < n; j++) x[j] += c * row[j];
@@ -110,16 +113,29 @@ CLONED ptrdiff_t cal_columns_below(const float *restrict bounds, ptrdiff_t first
     return found;
 }
 
-/* How many eigenvalues of the tridiagonal matrix lie below x (Sturm sequence). */
-int cal_count_below(const double *alpha, const double *beta, ptrdiff_t n, double x) {
-    double q = alpha[0] - x;
-    int count = q < 0.0;
-    for (ptrdiff_t i = 1; i < n; i++) {
-        if (q == 0.0) q = SAFE;
-        q = alpha[i] - x - beta[i - 1] * beta[i - 1] / q;
-        count += q < 0.0;
+/* How many eigenvalues of the tridiagonal matrix lie below each x (Sturm sequence). The divisions
+ * wait for each other, so that sixteen sequences take less than twice the time of one. */
+CLONED static void count_below_each(const double *restrict alpha, const double *restrict beta,
+                                    ptrdiff_t n, const double *restrict x, ptrdiff_t n_x,
+                                    double *restrict counts) {
+    double q[PROBES];
+    for (ptrdiff_t m = 0; m < n_x; m++) {
+        q[m] = alpha[0] - x[m];
+        counts[m] = q[m] < 0.0;
     }
-    return count;
+    for (ptrdiff_t i = 1; i < n; i++) {
+        double a = alpha[i], squared = beta[i - 1] * beta[i - 1] + SAFE;
+        for (ptrdiff_t m = 0; m < n_x; m++) {
+            q[m] = a - x[m] - squared / q[m];
+            counts[m] += q[m] < 0.0;
+        }
+    }
+}
+
+int cal_count_below(const double *alpha, const double *beta, ptrdiff_t n, double x) {
+    double count;
+    count_below_each(alpha, beta, n, &x, 1, &count);
+    return (int)count;
 }
 
 /* A unit vector with (T - x I) v ~ e_twist; returns the Rayleigh correction of x. Two recurrences
@@ -150,20 +166,22 @@ static double twisted(const double *alpha, const double *beta, ptrdiff_t n, doub
 }
 
 /* Eigenvalue number k (from 0) of the tridiagonal matrix, between low and high, and its vector.
- * Bisection; once a few digits are right and no other eigenvalue is in the bracket, Rayleigh
+ * The bracket is cut into PROBES + 1 parts; once a few digits are right and no other eigenvalue is in the bracket, Rayleigh
  * quotient steps, which are kept only while they stay within it. LAPACK's dstevr, which bisects to
  * the last digit, takes a quarter of a whole run on dna. */
 double cal_tridiagonal_pair(const double *alpha, const double *beta, ptrdiff_t n, ptrdiff_t k,
                             double low, double high, double accuracy, double *vector,
                             double *work) {
-    int below_low = 0, below_high = cal_count_below(alpha, beta, n, high);
-    for (int halving = 0; halving < 200; halving++) {
-        double middle = 0.5 * (low + high), guess, correction;
-        if (!(low < middle && middle < high)) break;
+    double x[PROBES], below[PROBES], below_low = 0.0;
+    double below_high = cal_count_below(alpha, beta, n, high), guess, correction;
+    for (int round = 0; round < 200; round++) {
+        double part = (high - low) / (PROBES + 1);
         if (high - low <= fmax(accuracy, ROUNDING * fabs(high))) break;
-        int below = cal_count_below(alpha, beta, n, middle);
-        if (below > k) high = middle, below_high = below;
-        else low = middle, below_low = below;
+        for (int m = 0; m < PROBES; m++) x[m] = low + (m + 1) * part;
+        if (!(low < x[0] && x[PROBES - 1] < high)) break;
+        count_below_each(alpha, beta, n, x, PROBES, below);
+        for (int m = PROBES - 1; m >= 0 && below[m] > k; m--) high = x[m], below_high = below[m];
+        for (int m = 0; m < PROBES && below[m] <= k; m++) low = x[m], below_low = below[m];
         if (high - low > 0.02 * fabs(high) || below_high - below_low > 1) continue;
         guess = 0.5 * (low + high);
         for (int step = 0; step < 6; step++) {
