@@ -20,9 +20,9 @@ from calipers.threads import n_threads, parallel_map, single_threaded_blas
 ProductArray: TypeAlias = npt.NDArray[np.floating[Any]]
 
 _TILE_ELEMENTS = 2**20  # of a block of anchors or a tile of samples, 8 MB each in float64
-_MAX_ANCHORS = 4096
-_MAX_TILE = 2048
-_PRODUCT_ANCHORS = 256  # one product then fills 2 MB, which stays in a core's cache
+_MAX_ANCHORS = 8192
+_MAX_TILE = 1024
+_PRODUCT_ANCHORS = 512  # one product then fills 2 MB, which stays in a core's cache
 _LARGEST_NORM = 1e37  # squared; products of longer samples may overflow float32
 _SUMMED_SHARE = 0.02  # of a tile; if more candidates are summed, the products are too coarse
 
