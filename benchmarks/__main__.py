@@ -8,6 +8,7 @@ from pathlib import Path
 
 from benchmarks import (
     board,
+    closed_forms,
     collections,
     columns,
     components,
@@ -44,6 +45,7 @@ COMMANDS = {
     "profile": profile,
     "embeddings": embeddings,
     "sizes": sizes,
+    "closed-forms": closed_forms,
     "scale": scale,
     "search": search,
     "collections": collections,

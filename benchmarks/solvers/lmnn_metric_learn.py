@@ -44,7 +44,7 @@ def fit(given: Mapping[str, Any]) -> dict[str, Any]:
     shim()
     from metric_learn import LMNN  # type: ignore[import-not-found]
 
-    best: list[Any] = [np.inf, None]
+    best: list[Any] = [np.inf, np.eye(given["X"].shape[1])]  # the start, until a step is done
 
     class Watched(LMNN):  # type: ignore[misc]
         n_evaluations = 0

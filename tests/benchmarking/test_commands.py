@@ -28,6 +28,15 @@ def test_embeddings(tmp_path: Path) -> None:
         assert 0 < row["at_components"] <= 1
 
 
+def test_closed_forms(tmp_path: Path) -> None:
+    words = "--samples 300 --features 6 --classes 3 --only Scaled LFDA GMML"
+    rows = run("closed-forms", tmp_path, *words.split())
+    assert [row["learner"] for row in rows] == ["Scaled", "GMML", "LFDA"]
+    for row in rows:
+        assert row["shape"] == "300 x 6"
+        assert finite(row, "seconds", "cpu_seconds")
+
+
 @pytest.fixture
 def logs(tmp_path: Path) -> Path:
     """A folder with two logs of one rotation each; of one, judgements of grade 4 are wrong."""
