@@ -4,7 +4,6 @@ cdef class Samples:
     cdef const double *_double
     cdef const float *_float
     cdef void difference(self, Py_ssize_t i, Py_ssize_t j, double *out) noexcept nogil
-    cdef void prefetch(self, Py_ssize_t i) noexcept nogil
     cdef void sample(self, Py_ssize_t i, double *out) noexcept nogil
 
 

@@ -15,10 +15,11 @@ from scipy.linalg.cython_blas cimport dgemm, dsyrk
 from .kernels cimport (
     cal_add_outer_products,
     cal_dot,
+    cal_gather,
+    cal_gather_float,
     cal_margins,
     cal_mirror,
     cal_outer_norms,
-    cal_prefetch,
     cal_row_dots,
     cal_scale,
     cal_subtract,
@@ -28,7 +29,6 @@ from .kernels cimport (
 
 cdef Py_ssize_t MANY = 40  # outer products from which on BLAS adds them sooner
 cdef Py_ssize_t FEW = 8  # directions that plain loops follow sooner
-cdef Py_ssize_t SOON = 4  # triplets between asking the memory for samples and reading them
 
 
 cdef class Samples:
@@ -58,13 +58,6 @@ cdef class Samples:
         else:
             cal_subtract(self._double + i * d, self._double + j * d, out, d)
 
-    cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
-        """Ask the memory for a sample that will be read soon."""
-        if self._float != NULL:
-            cal_prefetch(self._float + i * self.d, self.d * sizeof(float))
-        else:
-            cal_prefetch(self._double + i * self.d, self.d * sizeof(double))
-
     cdef void sample(self, Py_ssize_t i, double *out) noexcept nogil:
         """``out = x_i``."""
         cdef Py_ssize_t d = self.d, a
@@ -78,13 +71,10 @@ cdef class Samples:
 cdef void gather(Samples X, const Py_ssize_t *triplets, Py_ssize_t n, double *far,
                  double *near) noexcept nogil:
     """Differences of triplets (anchor, positive, negative): to the negative, and to the positive."""
-    cdef Py_ssize_t t, i, d = X.d
-    for t in range(n):
-        if t + SOON < n:
-            for i in range(3):
-                X.prefetch(triplets[3 * (t + SOON) + i])
-        X.difference(triplets[3 * t], triplets[3 * t + 2], far + t * d)
-        X.difference(triplets[3 * t], triplets[3 * t + 1], near + t * d)
+    if X._float != NULL:
+        cal_gather_float(X._float, triplets, n, X.d, far, near)
+    else:
+        cal_gather(X._double, triplets, n, X.d, far, near)
 
 
 cdef void clip(double *far, double *near, Py_ssize_t n, Py_ssize_t d, Py_ssize_t k,

@@ -50,6 +50,10 @@ void cal_add(double *x, double c, const double *row, ptrdiff_t n);
 void cal_scale(double *x, double c, ptrdiff_t n);
 void cal_subtract(const double *a, const double *b, double *out, ptrdiff_t n);
 void cal_subtract_float(const float *a, const float *b, double *out, ptrdiff_t n);
+void cal_gather(const double *X, const ptrdiff_t *triplets, ptrdiff_t n, ptrdiff_t d, double *far,
+                double *near);
+void cal_gather_float(const float *X, const ptrdiff_t *triplets, ptrdiff_t n, ptrdiff_t d,
+                      double *far, double *near);
 void cal_add_outer_products(double *M, ptrdiff_t d, const double *vectors, const double *signs,
                             ptrdiff_t rank);
 void cal_mirror(double *M, ptrdiff_t d);

@@ -15,7 +15,6 @@ cdef extern from "kernels.h" nogil:
                                      const double *slopes, Py_ssize_t b, Py_ssize_t d)
     void cal_outer_norms(const double *far, const double *near, Py_ssize_t n, Py_ssize_t d,
                          Py_ssize_t k, double *norms)
-    void cal_prefetch(const void *at, Py_ssize_t n_bytes)
     double cal_orthogonalise(const double *basis, Py_ssize_t n, Py_ssize_t d, double *x)
     void cal_combine(const double *weights, const double *basis, Py_ssize_t n, Py_ssize_t d,
                      double *out)
@@ -32,6 +31,10 @@ cdef extern from "kernels.h" nogil:
     void cal_scale(double *x, double c, Py_ssize_t n)
     void cal_subtract(const double *a, const double *b, double *out, Py_ssize_t n)
     void cal_subtract_float(const float *a, const float *b, double *out, Py_ssize_t n)
+    void cal_gather(const double *X, const Py_ssize_t *triplets, Py_ssize_t n, Py_ssize_t d,
+                    double *far, double *near)
+    void cal_gather_float(const float *X, const Py_ssize_t *triplets, Py_ssize_t n, Py_ssize_t d,
+                          double *far, double *near)
     void cal_add_outer_products(double *M, Py_ssize_t d, const double *vectors,
                                 const double *signs, Py_ssize_t rank)
     void cal_mirror(double *M, Py_ssize_t d)

@@ -6,6 +6,7 @@
 #define SAFE 1e-300    /* is added to what may be exactly zero, or stands in for it */
 
 enum {
+    SOON = 4,    /* triplets between asking the memory for samples and reading them */
     TILE = 16,   /* rows and columns that are mirrored together */
     PROBES = 16  /* numbers between which an eigenvalue is sought at a time */
 };
@@ -27,6 +28,25 @@ CLONED void cal_subtract_float(const float *restrict a, const float *restrict b,
                                double *restrict out, ptrdiff_t n) {
     for (ptrdiff_t j = 0; j < n; j++) out[j] = (double)a[j] - (double)b[j];
 }
+
+/* Differences of triplets (anchor, positive, negative): to the negative, and to the positive. */
+#define GATHER(NAME, TYPE)                                                                     \
+    CLONED void NAME(const TYPE *restrict X, const ptrdiff_t *triplets, ptrdiff_t n,           \
+                     ptrdiff_t d, double *restrict far, double *restrict near) {               \
+        for (ptrdiff_t t = 0; t < n; t++, triplets += 3, far += d, near += d) {                \
+            const TYPE *restrict anchor = X + triplets[0] * d;                                 \
+            const TYPE *restrict positive = X + triplets[1] * d;                               \
+            const TYPE *restrict negative = X + triplets[2] * d;                               \
+            for (int i = 0; i < 3 && t + SOON < n; i++)                                        \
+                cal_prefetch(X + triplets[3 * SOON + i] * d, d * sizeof(TYPE));                \
+            for (ptrdiff_t j = 0; j < d; j++) {                                                \
+                far[j] = (double)anchor[j] - (double)negative[j];                              \
+                near[j] = (double)anchor[j] - (double)positive[j];                             \
+            }                                                                                  \
+        }                                                                                      \
+    }
+GATHER(cal_gather, double)
+GATHER(cal_gather_float, float)
 
 /* M += sum_k sign_k v_k v_k'. Entries (i, j) and (j, i) take the same products in the same
  * order, so that M stays symmetric to the last bit for signs of +1 and -1. */
