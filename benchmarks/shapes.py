@@ -73,7 +73,8 @@ def data_set(name: str, *, data_dir: str | os.PathLike[str] | None = None, shrin
             return stand_in(name, shrink=shrink)
         data = load(name, data_dir=data_dir, download=False)
         n = len(data.X_train) // shrink
-        return Data(name, data.X_train[:n], data.y_train[:n], data.note)
+        X = np.ascontiguousarray(data.X_train[:n])  # as a fit has them when it begins to learn
+        return Data(name, X, data.y_train[:n], data.note)
     return stand_in(name, shrink=shrink)
 
 
