@@ -49,8 +49,10 @@ def principal_order(L: FloatArray, covariance: FloatArray) -> FloatArray:
     """
     length = float(max(L.max(), -L.min())) or 1.0  # without it squares might overflow
     scaled = L / length
-    of_images = scaled @ covariance @ scaled.T
-    del scaled, covariance  # of many features such squares are most of a fit's memory
+    half = scaled @ covariance
+    del covariance  # of many features such squares are most of a fit's memory
+    of_images = half @ scaled.T
+    del scaled, half
     values, axes = _eigenpairs(of_images)
     del of_images
     variances, rows = values[::-1], (axes.T @ L)[::-1]
