@@ -19,6 +19,7 @@ from .kernels cimport (
     cal_gather_float,
     cal_margins,
     cal_mirror,
+    cal_multiply,
     cal_outer_norms,
     cal_row_dots,
     cal_scale,
@@ -29,6 +30,7 @@ from .kernels cimport (
 
 cdef Py_ssize_t MANY = 40  # outer products from which on BLAS adds them sooner
 cdef Py_ssize_t FEW = 8  # directions that plain loops follow sooner
+cdef Py_ssize_t FEW_ROWS = 16  # rows that plain loops multiply sooner
 
 
 cdef class Samples:
@@ -104,6 +106,9 @@ cdef void multiply(const double *rows, const double *M, Py_ssize_t n, Py_ssize_t
     """``product = rows @ M``."""
     cdef int n_features = <int>d, n_rows = <int>n
     cdef double one = 1.0, zero = 0.0
+    if n <= FEW_ROWS:
+        cal_multiply(rows, M, n, d, product)
+        return
     dgemm(b"N", b"N", &n_features, &n_rows, &n_features, &one, <double *>M, &n_features,
           <double *>rows, &n_features, &zero, product, &n_features)
 

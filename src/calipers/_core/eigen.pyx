@@ -9,7 +9,7 @@ import numpy as np
 from libc.math cimport INFINITY, cos, fabs, fmin, sqrt
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
-from scipy.linalg.cython_blas cimport dgemv, dsymv
+from scipy.linalg.cython_blas cimport dsymv
 from scipy.linalg.cython_lapack cimport dpotrf, dsyevr
 
 from .kernels cimport (
@@ -34,7 +34,6 @@ cdef Py_ssize_t CACHED = 256  # features up to which a matrix stays in the cache
 cdef Py_ssize_t MAX_STEPS = 90  # of Lanczos
 cdef Py_ssize_t PATIENCE = 24  # steps after which what is worth finding has shown itself
 cdef Py_ssize_t CHECK_EVERY = 3  # steps of Lanczos between checks of the residuals
-cdef Py_ssize_t HALF_IS_FASTER = 400  # features from which memory limits a product
 
 
 cdef class EigenWorkspace:
@@ -72,10 +71,7 @@ cdef bint is_positive_definite(const double *M, double shift, EigenWorkspace w) 
 cdef void product(const double *M, Py_ssize_t d, double *x, double *out) noexcept nogil:
     cdef int n = <int>d, unit = 1
     cdef double one = 1.0, zero = 0.0
-    if d < HALF_IS_FASTER:
-        dgemv(b"T", &n, &n, &one, <double *>M, &n, x, &unit, &zero, out, &unit)
-    else:
-        dsymv(b"L", &n, &one, <double *>M, &n, x, &unit, &zero, out, &unit)
+    dsymv(b"L", &n, &one, <double *>M, &n, x, &unit, &zero, out, &unit)
 
 
 cdef double lowest(const double *alpha, const double *beta, Py_ssize_t n) noexcept nogil:

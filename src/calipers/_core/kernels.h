@@ -16,6 +16,13 @@
 #define CLONED
 #endif
 
+/* Rows of a loop do not overlap: without it GCC asks before each loop that it has inlined. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define APART _Pragma("GCC ivdep")
+#else
+#define APART
+#endif
+
 /* Ask for memory that will be read soon; of long rows the rest comes by itself. */
 static inline void cal_prefetch(const void *at, ptrdiff_t n_bytes) {
 #ifdef __GNUC__
@@ -27,6 +34,8 @@ static inline void cal_prefetch(const void *at, ptrdiff_t n_bytes) {
 double cal_dot(const double *a, const double *b, ptrdiff_t n);
 double cal_squared_distance(const double *a, const double *b, ptrdiff_t n);
 void cal_row_dots(const double *A, const double *B, ptrdiff_t n, ptrdiff_t d, double *out);
+void cal_multiply(const double *rows, const double *M, ptrdiff_t n, ptrdiff_t d,
+                  double *out);
 void cal_margins(const double *product, const double *far, const double *near, ptrdiff_t n,
                  ptrdiff_t d, double *out);
 void cal_update_margins(const double *far, const double *near, ptrdiff_t n, ptrdiff_t d,

@@ -4,6 +4,7 @@ cdef extern from "kernels.h" nogil:
     double cal_dot(const double *a, const double *b, Py_ssize_t n)
     double cal_squared_distance(const double *a, const double *b, Py_ssize_t n)
     void cal_row_dots(const double *A, const double *B, Py_ssize_t n, Py_ssize_t d, double *out)
+    void cal_multiply(const double *rows, const double *M, Py_ssize_t n, Py_ssize_t d, double *out)
     void cal_margins(const double *product, const double *far, const double *near, Py_ssize_t n,
                      Py_ssize_t d, double *out)
     void cal_update_margins(const double *far, const double *near, Py_ssize_t n, Py_ssize_t d,

@@ -54,7 +54,39 @@ static inline void combine(const double *restrict weights, const double *restric
     for (; k < n; k++) add(out, weights[k], rows + k * d, d);
 }
 
+/* Four rows of a product with M: out += rows' first four columns times four rows of M. */
+static inline void multiply_four(const double *restrict rows, const double *restrict M,
+                                 ptrdiff_t d, double *restrict out) {
+    const double *r0 = rows, *r1 = r0 + d, *r2 = r1 + d, *r3 = r2 + d;
+    const double *m0 = M, *m1 = m0 + d, *m2 = m1 + d, *m3 = m2 + d;
+    double *restrict o1 = out + d, *restrict o2 = o1 + d, *restrict o3 = o2 + d;
+    double a0 = r0[0], a1 = r0[1], a2 = r0[2], a3 = r0[3], b0 = r1[0], b1 = r1[1], b2 = r1[2],
+           b3 = r1[3], c0 = r2[0], c1 = r2[1], c2 = r2[2], c3 = r2[3], e0 = r3[0], e1 = r3[1],
+           e2 = r3[2], e3 = r3[3];
+    for (ptrdiff_t j = 0; j < d; j++) {
+        double w = m0[j], x = m1[j], y = m2[j], z = m3[j];
+        out[j] += (a0 * w + a1 * x) + (a2 * y + a3 * z);
+        o1[j] += (b0 * w + b1 * x) + (b2 * y + b3 * z);
+        o2[j] += (c0 * w + c1 * x) + (c2 * y + c3 * z);
+        o3[j] += (e0 * w + e1 * x) + (e2 * y + e3 * z);
+    }
+}
+
 CLONED double cal_dot(const double *a, const double *b, ptrdiff_t n) { return dot(a, b, n); }
+
+/* out = rows M, of few rows: BLAS copies M before it multiplies. */
+CLONED void cal_multiply(const double *rows, const double *M, ptrdiff_t n, ptrdiff_t d,
+                         double *out) {
+    ptrdiff_t t = 0;
+    for (; t + 4 <= n; t += 4) {
+        ptrdiff_t k = 0;
+        for (ptrdiff_t j = 0; j < 4 * d; j++) out[t * d + j] = 0.0;
+        for (; k + 4 <= d; k += 4) multiply_four(rows + t * d + k, M + k * d, d, out + t * d);
+        for (; k < d; k++)
+            for (ptrdiff_t r = t; r < t + 4; r++) add(out + r * d, rows[r * d + k], M + k * d, d);
+    }
+    for (; t < n; t++) combine(rows + t * d, M, d, d, out + t * d);
+}
 
 CLONED double cal_squared_distance(const double *restrict a, const double *restrict b,
                                    ptrdiff_t n) {
@@ -225,6 +257,7 @@ static inline void reduce_four(double *restrict a, ptrdiff_t d, const double *vi
                                const double *wi, const double *ui, const double *restrict v,
                                const double *restrict w, double *restrict product, ptrdiff_t n) {
     double *restrict b = a + d, *restrict c = b + d, *restrict e = c + d;
+    APART
     for (ptrdiff_t j = 0; j < n; j++) {
         double x = a[j] - (vi[0] * w[j] + wi[0] * v[j]), y = b[j] - (vi[1] * w[j] + wi[1] * v[j]);
         double z = c[j] - (vi[2] * w[j] + wi[2] * v[j]), t = e[j] - (vi[3] * w[j] + wi[3] * v[j]);
@@ -237,6 +270,7 @@ static inline void reduce_four(double *restrict a, ptrdiff_t d, const double *vi
 static inline void reduce_one(double *restrict a, double vi, double wi, double ui,
                               const double *restrict v, const double *restrict w,
                               double *restrict product, ptrdiff_t n) {
+    APART
     for (ptrdiff_t j = 0; j < n; j++) {
         a[j] -= vi * w[j] + wi * v[j];
         product[j] += a[j] * ui;

@@ -160,7 +160,7 @@ int cal_count_below(const double *alpha, const double *beta, ptrdiff_t n, double
 
 /* A unit vector with (T - x I) v ~ e_twist; returns the Rayleigh correction of x. Two recurrences
  * are joined where the pivot is smallest, which gives small components their full accuracy. */
-static double twisted(const double *alpha, const double *beta, ptrdiff_t n, double x,
+CLONED static double twisted(const double *alpha, const double *beta, ptrdiff_t n, double x,
                       double *vector, double *work) {
     double *down = work, *up = work + n, smallest = INFINITY, squared = 0.0;
     ptrdiff_t twist = 0;
@@ -175,11 +175,11 @@ static double twisted(const double *alpha, const double *beta, ptrdiff_t n, doub
         double pivot = down[i] + up[i] - (alpha[i] - x);
         if (fabs(pivot) < fabs(smallest)) smallest = pivot, twist = i;
     }
+    for (ptrdiff_t i = 0; i < twist; i++) down[i] = -beta[i] / (down[i] ? down[i] : SAFE);
+    for (ptrdiff_t i = twist + 1; i < n; i++) up[i] = -beta[i - 1] / (up[i] ? up[i] : SAFE);
     vector[twist] = 1.0;
-    for (ptrdiff_t i = twist - 1; i >= 0; i--)
-        vector[i] = -beta[i] * vector[i + 1] / (down[i] ? down[i] : SAFE);
-    for (ptrdiff_t i = twist + 1; i < n; i++)
-        vector[i] = -beta[i - 1] * vector[i - 1] / (up[i] ? up[i] : SAFE);
+    for (ptrdiff_t i = twist - 1; i >= 0; i--) vector[i] = down[i] * vector[i + 1];
+    for (ptrdiff_t i = twist + 1; i < n; i++) vector[i] = up[i] * vector[i - 1];
     for (ptrdiff_t i = 0; i < n; i++) squared += vector[i] * vector[i];
     cal_scale(vector, 1.0 / sqrt(squared), n);
     return smallest / squared;
