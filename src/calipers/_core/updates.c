@@ -186,9 +186,9 @@ CLONED static double twisted(const double *alpha, const double *beta, ptrdiff_t 
 }
 
 /* Eigenvalue number k (from 0) of the tridiagonal matrix, between low and high, and its vector.
- * The bracket is cut into PROBES + 1 parts; once a few digits are right and no other eigenvalue is in the bracket, Rayleigh
- * quotient steps, which are kept only while they stay within it. LAPACK's dstevr, which bisects to
- * the last digit, takes a quarter of a whole run on dna. */
+ * The bracket is cut into PROBES + 1 parts; once a few digits are right and no other eigenvalue is
+ * in the bracket, Rayleigh quotient steps follow, kept only while they stay within it. LAPACK's
+ * dstevr bisects to the last digit, which takes far longer. */
 double cal_tridiagonal_pair(const double *alpha, const double *beta, ptrdiff_t n, ptrdiff_t k,
                             double low, double high, double accuracy, double *vector,
                             double *work) {
