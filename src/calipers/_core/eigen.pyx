@@ -206,13 +206,13 @@ cdef Py_ssize_t tridiagonal_pairs(const double *M, double norm, double below, Py
                                   double *values, double *vectors,
                                   EigenWorkspace w) noexcept nogil:
     """The same by plain loops; -1 where values nearly meet, whose vectors it cannot tell apart."""
-    cdef Py_ssize_t d = w.d, i, k, count
+    cdef Py_ssize_t d = w.d, k, count
     cdef double *alpha = w.alpha
     cdef double *beta = alpha + d
     cdef double *q
     cdef double low, high = below / norm
-    for i in range(d * d):  # squares of the entries of M may vanish, those of M / norm not
-        w.square[i] = M[i] * (1.0 / norm)
+    memcpy(w.square, M, d * d * sizeof(double))
+    cal_scale(w.square, 1.0 / norm, d * d)  # squares of small entries of M would vanish
     cal_tridiagonalise(w.square, d, alpha, beta, w.ritz, w.work)
     low, count = lowest(alpha, beta, d), min(most, cal_count_below(alpha, beta, d, high))
     for k in range(count):

@@ -192,8 +192,7 @@ CLONED static double twisted(const double *alpha, const double *beta, ptrdiff_t 
 double cal_tridiagonal_pair(const double *alpha, const double *beta, ptrdiff_t n, ptrdiff_t k,
                             double low, double high, double accuracy, double *vector,
                             double *work) {
-    double x[PROBES], below[PROBES], below_low = 0.0;
-    double below_high = cal_count_below(alpha, beta, n, high), guess, correction;
+    double x[PROBES], below[PROBES], below_low = 0.0, below_high = (double)n, guess, correction;
     for (int round = 0; round < 200; round++) {
         double part = (high - low) / (PROBES + 1);
         if (high - low <= fmax(accuracy, ROUNDING * fabs(high))) break;
