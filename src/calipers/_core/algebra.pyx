@@ -20,8 +20,6 @@ from .kernels cimport (
     cal_margins,
     cal_mirror,
     cal_multiply,
-    cal_outer_norms,
-    cal_row_dots,
     cal_scale,
     cal_subtract,
     cal_subtract_float,
