@@ -24,7 +24,12 @@ from benchmarks.problem import METHODS, Problem, paper_problem
 from benchmarks.rows import Column, Report, Row
 from benchmarks.solvers import first_edition, ours
 from benchmarks.solvers.first_edition import FirstEditionSolver, interleaved
-from calipers._core import algebra, eigen
+from calipers._core.compiled import (
+    _add_outer_products,
+    _all_negative,
+    _is_positive_definite,
+    _lanczos,
+)
 from calipers.arrays import FloatArray
 from calipers.threads import single_threaded_blas
 
@@ -143,17 +148,17 @@ def _left(M: FloatArray) -> tuple[FloatArray, FloatArray]:
 def _repeat_outer(M: FloatArray, rank: int, n: int) -> None:
     vectors, signs = np.full((rank, len(M)), 1e-9), np.ones(rank)
     for _ in range(n):
-        algebra._add_outer_products(M, vectors, signs)
+        _add_outer_products(M, vectors, signs)
 
 
 def _repeat_factors(M: FloatArray, n: int) -> None:
     for _ in range(n):
-        eigen._is_positive_definite(M)
+        _is_positive_definite(M)
 
 
 def _pair_microseconds(M: FloatArray, v: FloatArray) -> float:
     """One pair by the tridiagonal form (or dsyevr), or by Lanczos if that finds it sooner."""
-    seconds = [_microseconds(lambda n: [eigen._all_negative(M, 1) for _ in range(n)])]
-    if len(eigen._lanczos(M, v, 1)[0]) == 1:
-        seconds.append(_microseconds(lambda n: [eigen._lanczos(M, v, 1) for _ in range(n)]))
+    seconds = [_microseconds(lambda n: [_all_negative(M, 1) for _ in range(n)])]
+    if len(_lanczos(M, v, 1)[0]) == 1:
+        seconds.append(_microseconds(lambda n: [_lanczos(M, v, 1) for _ in range(n)]))
     return min(seconds)

@@ -30,7 +30,7 @@ IN_WHEEL = (
 )
 IN_ARCHIVE = (
     r"(src|tests|benchmarks|checks)/[\w/.-]+\.(py|js|css|html|typed|md)|"
-    r"src/calipers/_core/\w+\.(pyx|pxd|pyi|c|h)|([\w/]+/)?meson\.build|"
+    r"src/calipers/_core/\w+\.(pyx|pxi|pyi|c|h)|([\w/]+/)?meson\.build|"
     r"(docs|examples)/[\w/.-]+\.(py|rst|md|css|png|svg|txt)|"
     r"\.ci/[\w.]+|\.github/workflows/\w+\.yml|"
     r"README\.md|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|LICENSE|PKG-INFO|pyproject\.toml|"
@@ -41,7 +41,7 @@ BY_PIP = (
     r"^(\.\./)+(bin|Scripts)/calipers|__pycache__/|"
     r"dist-info/(INSTALLER|REQUESTED|direct_url\.json)$"
 )
-FOR_THE_BUILD = (".pyx", ".pxd", ".c", ".h", ".build")
+FOR_THE_BUILD = (".pyx", ".pxi", ".c", ".h", ".build")
 LIBRARIES = (".so", ".pyd")  # of a build in place
 LARGEST = 4 << 20  # bytes of a wheel
 

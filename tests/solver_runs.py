@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from calipers._core.algebra import Samples
-from calipers._core.sgd import LookAhead
+from calipers._core.compiled import LookAhead, Samples
 from calipers.arrays import FloatArray, IndexArray
 from calipers.losses import SmoothHinge
 from calipers.sampling import ByGradientNorm, ByRunningNorm, BySlope, EveryBatch, Policy

@@ -120,7 +120,7 @@ def test_the_pages_name_files_that_exist() -> None:
     root = DOCS.parent
     for page in pages():
         text = page.read_text(encoding="utf-8")
-        for named in re.findall(r"`([\w/]+\.(?:pyx?|rst))`", text):
+        for named in re.findall(r"`([\w/]+\.(?:py|pxi|rst))`", text):
             places = (root / named, root / "src" / "calipers" / named)
             assert any(place.is_file() for place in places), f"{page.name}: {named}"
 

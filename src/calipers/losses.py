@@ -11,6 +11,6 @@ array([1. , 0.5, 0. ])
 array([2., 0., 0.])
 """
 
-from calipers._core.parts import Hinge, Loss, SmoothHinge, SquaredHinge
+from calipers._core.compiled import Hinge, Loss, SmoothHinge, SquaredHinge
 
 __all__ = ["Hinge", "Loss", "SmoothHinge", "SquaredHinge"]

@@ -4,6 +4,6 @@ The projection onto positive semi-definite matrices of Frobenius norm at most ``
 negative eigenvalues, then scales (Proposition 1 of the paper; the order matters).
 """
 
-from calipers._core.projections import AtEnd, EveryUpdate, FrankWolfe, Periodic, Rule
+from calipers._core.compiled import AtEnd, EveryUpdate, FrankWolfe, Periodic, Rule
 
 __all__ = ["AtEnd", "EveryUpdate", "FrankWolfe", "Periodic", "Rule"]

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from calipers._core.parts import (
+from calipers._core.compiled import (
     ByGradientNorm,
     ByRunningNorm,
     BySlope,

@@ -4,6 +4,6 @@
 (0.5, 0.75)
 """
 
-from calipers._core.parts import Constant, FrankWolfeSteps, Schedule, Shrinking
+from calipers._core.compiled import Constant, FrankWolfeSteps, Schedule, Shrinking
 
 __all__ = ["Constant", "FrankWolfeSteps", "Schedule", "Shrinking"]

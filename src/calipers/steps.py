@@ -6,6 +6,6 @@
 array([2. , 0. , 0.5])
 """
 
-from calipers._core.logdet import PairStep, ProjectionWithSlack, TowardsTarget
+from calipers._core.compiled import PairStep, ProjectionWithSlack, TowardsTarget
 
 __all__ = ["PairStep", "ProjectionWithSlack", "TowardsTarget"]

@@ -72,17 +72,17 @@ def test_the_wheel_that_was_installed_held_what_belongs_there() -> None:
 
 def test_what_is_missing_or_does_not_belong_there_is_named(tmp_path: Path) -> None:
     core = "calipers/_core"
-    kept = [name for name in wheel._expected(True) if name != f"{core}/sgd.library"]
+    kept = [name for name in wheel._expected(True) if name != f"{core}/compiled.library"]
     names = [name.replace(".library", ".cpython-311-x86_64-linux-gnu.so") for name in kept]
     file = tmp_path / "calipers-0.1.0-cp311-cp311-linux_x86_64.whl"
     with zipfile.ZipFile(file, "w") as archive:
-        for name in [*names, f"{core}/sgd.pyx", f"{core}/kernels.h", f"{core}/sgd.c"]:
+        for name in [*names, f"{core}/compiled.pyx", f"{core}/sgd.pxi", f"{core}/compiled.c"]:
             archive.writestr(name, "")
     assert wheel.wrong_names(wheel.names_in(file), is_wheel=True) == [
-        f"{core}/sgd.pyx",
-        f"{core}/kernels.h",
-        f"{core}/sgd.c",
-        f"-{core}/sgd.library",
+        f"{core}/compiled.pyx",
+        f"{core}/sgd.pxi",
+        f"{core}/compiled.c",
+        f"-{core}/compiled.library",
         "-LICENSE",
     ]
 

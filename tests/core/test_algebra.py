@@ -9,9 +9,14 @@ import numpy.typing as npt
 import pytest
 
 from calipers import sampling
-from calipers._core import algebra
-from calipers._core.sgd import LookAhead
-from calipers._core.state import State, Workspace
+from calipers._core.compiled import (
+    LookAhead,
+    Samples,
+    State,
+    Workspace,
+    _add_outer_products,
+    _update_margins,
+)
 from calipers.arrays import FloatArray
 from reference.plain import outer_norms
 from solver_runs import look_ahead_of
@@ -47,7 +52,7 @@ def test_gather(dtype: type) -> None:
     triplets = rng.integers(9, size=(20, 3))
     for array in (X, triplets):
         array.flags.writeable = False
-    ahead = LookAhead(algebra.Samples(X), triplets, triplets, 1, np.zeros(20))
+    ahead = LookAhead(Samples(X), triplets, triplets, 1, np.zeros(20))
     ahead.gather(0, 20, np.inf)
     wide = X.astype(np.float64)
     np.testing.assert_array_equal(ahead.far, wide[triplets[:, 0]] - wide[triplets[:, 2]])
@@ -108,7 +113,7 @@ def test_outer_products_by_blas_in_runs_of_one_sign(signs: str) -> None:
     weights = np.repeat([1.0 if sign == "+" else -1.0 for sign in signs], 45)
     M = metric(30)
     expected = M + (weights * vectors.T) @ vectors
-    algebra._add_outer_products(M, vectors, weights)
+    _add_outer_products(M, vectors, weights)
     np.testing.assert_allclose(M, expected, rtol=1e-11, atol=1e-10)
     np.testing.assert_array_equal(M, M.T)
 
@@ -128,7 +133,7 @@ def test_add_outer_products(n: int, d: int) -> None:
     signs = np.where(np.arange(n) % 2, -1.0, 1.0)
     M = metric(d)
     expected = M + (signs * vectors.T) @ vectors
-    squared = algebra._add_outer_products(M, vectors, signs)
+    squared = _add_outer_products(M, vectors, signs)
     np.testing.assert_allclose(M, expected, rtol=1e-12, atol=1e-12 * n)
     np.testing.assert_array_equal(M, M.T)
     assert squared == pytest.approx(float(np.sum(M**2)), rel=1e-12)
@@ -142,6 +147,6 @@ def test_updated_margins_are_those_of_the_changed_metric(n: int, d: int, rank: i
     vectors, signs = vectors[1:], np.where(np.arange(rank) % 3, 1.0, -1.0)
     M = metric(d)
     updated = margins(M, far, near)
-    algebra._update_margins(far, near, vectors, signs, updated)
+    _update_margins(far, near, vectors, signs, updated)
     expected = margins(M + (signs * vectors.T) @ vectors, far, near)
     np.testing.assert_allclose(updated, expected, rtol=1e-11, atol=2e-11 * d)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers._core.eigen import _all_negative, _is_positive_definite, _lanczos
+from calipers._core.compiled import _all_negative, _is_positive_definite, _lanczos
 from calipers.arrays import FloatArray
 
 SIZES = [2, 5, 42, 96, 97, 130]

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial import KDTree
 
-from calipers._core.neighbors import Tree
+from calipers._core.compiled import Tree
 from calipers.arrays import IndexArray
 from calipers.threads import parallel_map
 

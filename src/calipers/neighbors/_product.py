@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from calipers._core import neighbors
+from calipers._core.compiled import Lists, offer_tile, set_limits
 from calipers.arrays import FloatArray, IndexArray
 from calipers.threads import n_threads, parallel_map, single_threaded_blas
 
@@ -116,7 +116,7 @@ class AnchorBlock:
         self.labels, self.indices, self.frame = anchors.labels, anchors.indices, frame
         self.samples = np.ascontiguousarray(anchors.samples, dtype=np.float64)
         n, d = self.samples.shape
-        self.same, self.other = neighbors.Lists(n, sizes[0]), neighbors.Lists(n, sizes[1])
+        self.same, self.other = Lists(n, sizes[0]), Lists(n, sizes[1])
         self.n_offered = 0
         self.take_products_in(np.float32 if d <= 2**16 else np.float64)
 
@@ -136,7 +136,7 @@ class AnchorBlock:
             "underflow": 8 * (d + 1) * float(np.finfo(dtype).tiny),
         }
         for lists in (self.same, self.other):
-            neighbors.set_limits(lists, self.squared_norms, self.bound)
+            set_limits(lists, self.squared_norms, self.bound)
 
     def offer_all(self, X: npt.NDArray[Any], labels: IndexArray, first_index: int = 0) -> None:
         """Offer all tiles of X, whose indices begin at ``first_index``."""
@@ -166,7 +166,7 @@ class AnchorBlock:
             part = products[: len(some)]
             with np.errstate(invalid="ignore", over="ignore"):
                 np.matmul(some, placed.T, out=part)
-            summed += neighbors.offer(part, first, anchors, tile, self.same, self.other, self.bound)
+            summed += offer_tile(part, first, anchors, tile, self.same, self.other, self.bound)
         return summed
 
     def tile(

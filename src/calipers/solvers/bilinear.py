@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from calipers._core.algebra import Samples
-from calipers._core.bilinear import Triplets, run
+from calipers._core.compiled import Samples, Triplets, run_bilinear
 from calipers.arrays import FloatArray, IndexArray
 from calipers.solvers.resumable import Point, Resumable
 from calipers.solvers.sgd import BLOCK_BYTES, CHUNK_WORK, WORTH_A_THREAD
@@ -85,7 +84,7 @@ class BilinearSolver(Resumable):
 
         chunk = max(64, CHUNK_WORK // d**2) if look_ahead == 0 else n
         parallel_map(evaluate, range(0, n, chunk))
-        run(self.W, block, self.aggressiveness, look_ahead)
+        run_bilinear(self.W, block, self.aggressiveness, look_ahead)
         updated = block.steps > 0.0
         self._gap += 0.5 * (n / max(float(updated.sum()), 0.5) - self._gap)
         return np.maximum(0.0, 1.0 - block.scores), updated

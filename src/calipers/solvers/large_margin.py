@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import eigh, svd
 
-from calipers._core.impostors import columns_below, measure_targets, weigh
+from calipers._core.compiled import columns_below, measure_targets, weigh
 from calipers.arrays import FloatArray, IndexArray
 from calipers.neighbors.search import nearest_same_and_other
 from calipers.threads import InOrder, parallel_map
@@ -132,7 +132,7 @@ class LargeMargin:
         """Return the derivative by L: ``2 L G``, with G the derivative by M.
 
         The violated triplets' part of G is ``X' (D - W - W') X`` with the Laplacian of a graph:
-        W has the weights n_ij and -n_il of `calipers._core.impostors.weigh`. Its rows sum to 0,
+        W has the weights n_ij and -n_il of `calipers._core.compiled.weigh`. Its rows sum to 0,
         so D has only the sums of its columns.
         """
         n, d = self.X.shape

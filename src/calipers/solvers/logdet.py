@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from calipers._core.logdet import run
+from calipers._core.compiled import run_pairs
 from calipers.arrays import FloatArray, IndexArray
 from calipers.solvers.resumable import Point, Resumable, State
 from calipers.solvers.sgd import BLOCK_BYTES
@@ -46,7 +46,7 @@ class LogDetSolver(Resumable):
         that should be near and -1 for pairs that should be far.
         """
         with single_threaded_blas():
-            squared, moved = run(self.A, differences, signs, self.step)
+            squared, moved = run_pairs(self.A, differences, signs, self.step)
         self.n_updates += int(moved.sum())
         return squared, moved
 

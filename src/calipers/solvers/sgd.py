@@ -12,10 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from calipers._core.algebra import Samples
-from calipers._core.sgd import LookAhead, Method, run
-from calipers._core.state import State as CoreState
-from calipers._core.state import Workspace
+from calipers._core.compiled import LookAhead, Method, Samples, Workspace, run_sgd
+from calipers._core.compiled import State as CoreState
 from calipers.arrays import FloatArray, IndexArray
 from calipers.losses import Loss, SmoothHinge
 from calipers.projections import EveryUpdate, FrankWolfe, Rule
@@ -162,7 +160,7 @@ class SGDSolver:
         ahead = self._look_ahead(X, triplets, plan)
         changes, rank = state.changes, state.rank
         try:
-            run(state, ahead, self._method, self._workspace, plan.look_ahead)
+            run_sgd(state, ahead, self._method, self._workspace, plan.look_ahead)
         except ValueError as problem:  # LAPACK has given up; M is not to be used
             raise ValueError(
                 f"The solver cannot go on after {state.seen:,.0f} steps, because the "

@@ -1,26 +1,13 @@
-"""Keep the nearest samples of both lists while products stream past, or find them in a k-d tree.
-
-Every candidate's distance is summed from its differences, feature by feature, so that equal
-pairs of samples tie to the last bit; products and boxes only say which need not be evaluated.
-"""
-
-import numpy as np
-
-from libc.math cimport INFINITY, fabs, isfinite
-from libc.stdint cimport uint64_t
-
-from .kernels cimport (
-    cal_box_distance,
-    cal_count_within,
-    cal_count_within_double,
-    cal_sequential_distance,
-)
+# Keep the nearest samples of both lists while products stream past, or find them in a k-d tree.
+#
+# Every candidate's distance is summed from its differences, feature by feature, so that equal
+# pairs of samples tie to the last bit; products and boxes only say which need not be evaluated.
 
 ctypedef fused real:
     float
     double
 
-cdef Py_ssize_t CHUNK = 64  # samples compared with the limit at once, a few vector registers
+cdef Py_ssize_t COLUMNS_AT_ONCE = 64  # samples compared with the limit at once, a few vector registers
 
 
 cdef bint insert(double *distances, Py_ssize_t *indices, Py_ssize_t size, double distance,
@@ -107,8 +94,8 @@ def set_limits(Lists lists, const double[::1] squared_norms, Bound bound):
             set_limit(nearest, anchor, squared_norms[anchor], bound)
 
 
-def offer(real[:, ::1] products, Py_ssize_t first, anchors, tile, Lists same, Lists other,
-          Bound bound):
+def offer_tile(real[:, ::1] products, Py_ssize_t first, anchors, tile, Lists same, Lists other,
+               Bound bound):
     """Offer a tile of samples to the lists of anchors ``first, ...``: the number of sums.
 
     ``products[i]`` are -2 times those of anchor ``first + i`` with the samples of the tile.
@@ -156,7 +143,7 @@ cdef Py_ssize_t offer_columns(const real *products, const real *norms, Py_ssize_
     cdef real limit = <real>nearest.limits[scan.anchor]
     cdef double distance
     while first < end:
-        last = min(first + CHUNK, end)
+        last = min(first + COLUMNS_AT_ONCE, end)
         if real is float:
             if cal_count_within(products + first, norms + first, last - first, limit) == 0:
                 first = last

@@ -1,38 +1,22 @@
-"""Differences, margins and low-rank updates: the arithmetic of the loop.
-
-With all-pairs triplets, k positives and k negatives of an anchor give k near and k far
-differences, which make k * k triplets: every far one with every near one, near by near.
-
-Nothing here is told how many threads there are, or sums in an order that depends on it.
-"""
-
-import numpy as np
-
-from libc.math cimport INFINITY, sqrt
-from libc.string cimport memcpy
-from scipy.linalg.cython_blas cimport dgemm, dsyrk
-
-from .kernels cimport (
-    cal_add_outer_products,
-    cal_dot,
-    cal_gather,
-    cal_gather_float,
-    cal_margins,
-    cal_mirror,
-    cal_multiply,
-    cal_scale,
-    cal_subtract,
-    cal_subtract_float,
-    cal_update_margins,
-)
+# Differences, margins and low-rank updates: the arithmetic of the loop.
+#
+# With all-pairs triplets, k positives and k negatives of an anchor give k near and k far
+# differences, which make k * k triplets: every far one with every near one, near by near.
+#
+# Nothing here is told how many threads there are, or sums in an order that depends on it.
 
 cdef Py_ssize_t MANY = 40  # outer products from which on BLAS adds them sooner
-cdef Py_ssize_t FEW = 8  # directions that plain loops follow sooner
+cdef Py_ssize_t FEW_DIRECTIONS = 8  # directions that plain loops follow sooner
 cdef Py_ssize_t FEW_ROWS = 16  # rows that plain loops multiply sooner
 
 
 cdef class Samples:
     """Samples X of shape (n, d) as compiled code reads them: float64, or float32 as it is."""
+
+    cdef readonly object X
+    cdef readonly Py_ssize_t n, d
+    cdef const double *_double
+    cdef const float *_float
 
     def __init__(self, X):
         dtype = np.float32 if np.asarray(X).dtype == np.float32 else np.float64
@@ -150,7 +134,7 @@ cdef void update_margins(const double *far, const double *near, Py_ssize_t n, Py
     cdef Py_ssize_t t, i
     if n == 0 or rank == 0:
         return
-    if rank <= FEW or 2 * rank > d:
+    if rank <= FEW_DIRECTIONS or 2 * rank > d:
         cal_update_margins(far, near, n, d, vectors, signs, rank, out)
         return
     dgemm(b"T", b"N", &r, &n_rows, &n_features, &one, <double *>vectors, &n_features,

@@ -1,15 +1,8 @@
-"""Impostors: samples of another class that come too near, found and weighed.
+# Impostors: samples of another class that come too near, found and weighed.
+#
+# Samples are sorted by class throughout, so that those of a class are a range of columns.
 
-Samples are sorted by class throughout, so that those of a class are a range of columns.
-"""
-
-import numpy as np
-
-from libc.string cimport memset
-
-from .kernels cimport cal_add, cal_columns_below, cal_squared_distance
-
-cdef Py_ssize_t CHUNK = 32  # coordinates summed before comparing with the limit
+cdef Py_ssize_t COORDINATES_AT_ONCE = 32  # coordinates summed before comparing with the limit
 
 
 def columns_below(const float[:, ::1] bounds, const float[::1] limits,
@@ -43,7 +36,7 @@ cdef double squared_distance_below(const double *a, const double *b, Py_ssize_t 
     cdef Py_ssize_t first = 0, size
     cdef double total = 0.0
     while first < d and total < limit:
-        size = min(CHUNK, d - first)
+        size = min(COORDINATES_AT_ONCE, d - first)
         total += cal_squared_distance(a + first, b + first, size)
         first += size
     return total

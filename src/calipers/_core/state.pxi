@@ -1,14 +1,6 @@
-"""What the loop carries: the iterate, and workspace.
-
-The iterate is ``scale * M``: the ball and shrinking cost one multiplication, not d^2.
-"""
-
-import numpy as np
-
-from libc.math cimport sqrt
-
-from .eigen cimport EigenWorkspace
-from .kernels cimport cal_add, cal_dot, cal_scale
+# What the loop carries: the iterate, and workspace.
+#
+# The iterate is ``scale * M``: the ball and shrinking cost one multiplication, not d^2.
 
 _NUMBERS = (
     "scale",  # the iterate is scale * M
@@ -44,6 +36,14 @@ cdef class State:
     floor : float
         A lower bound of the eigenvalues of M.
     """
+
+    cdef readonly object M, total, memory
+    cdef double *m
+    cdef double *summed
+    cdef double *kept
+    cdef Py_ssize_t d
+    cdef public double scale, norm, floor, mass, loss, slope, largest, lowest, dual
+    cdef public Py_ssize_t steady, seen, updates, changes, rank, projections, negatives
 
     def __init__(self, M, double scale, memory, double floor=0.0):
         cdef double[:, ::1] m = M, total, kept = memory
@@ -107,6 +107,18 @@ cdef class Workspace:
     max_rows : int
         Differences of each kind whose margins are computed at a time.
     """
+
+    cdef object _arrays
+    cdef readonly Py_ssize_t d, batch_size, max_rows, rows, negatives
+    cdef EigenWorkspace eigen
+    cdef double *gaps
+    cdef double *product
+    cdef double *far
+    cdef double *near
+    cdef double *slopes
+    cdef double *vectors
+    cdef double *signs
+    cdef double *values
 
     def __init__(self, Py_ssize_t d, *, Py_ssize_t batch_size, Py_ssize_t rows,
                  Py_ssize_t negatives, Py_ssize_t max_rows):

@@ -1,15 +1,8 @@
-"""The parts of a method: a loss, a schedule of steps, a sampling policy. Each formula is here once.
+# The parts of a method: a loss, a schedule of steps, a sampling policy. Each formula is here once.
+#
+# The loop calls what Python shows: a part has a method for compiled code, and one for Python.
 
-The loop calls what Python shows: a part has a method for compiled code, and one for Python.
-"""
-
-import numpy as np
-
-from libc.math cimport exp, fabs, fmax, fmin, log1p, sqrt
-
-from .kernels cimport cal_dot, cal_squared_gradient_norm
-
-cdef double NIL = 1e-10  # a loss below this share of what the margin is made of is rounding
+cdef double LOSS_ROUNDING = 1e-10  # a loss below this share of what the margin is made of
 
 
 cdef class Part:
@@ -86,6 +79,7 @@ cdef class SmoothHinge(Loss):
     ``hinge <= value <= hinge + log(2) / smoothness`` and ``slope <= smoothness * value``.
     """
 
+    cdef readonly double smoothness
     parameters = ("smoothness",)
 
     def __init__(self, double smoothness=3.0):
@@ -120,6 +114,7 @@ cdef class Hinge(Loss):
     Its slope is 1 up to and including the threshold, else 0.
     """
 
+    cdef readonly double threshold
     parameters = ("threshold",)
 
     def __init__(self, double threshold=1.0):
@@ -134,6 +129,7 @@ cdef class Hinge(Loss):
 cdef class SquaredHinge(Loss):
     r"""Half the squared hinge, :math:`\tfrac12 \max(0, m - z)^2`; its slope is the hinge."""
 
+    cdef readonly double threshold
     parameters = ("threshold",)
 
     def __init__(self, double threshold=1.0):
@@ -170,6 +166,7 @@ cdef class Schedule(Part):
 cdef class Constant(Schedule):
     """The paper's: every step has the same length, and M is not shrunk."""
 
+    cdef readonly double learning_rate
     parameters = ("learning_rate",)
 
     def __init__(self, double learning_rate=1.0):
@@ -185,6 +182,7 @@ cdef class Shrinking(Schedule):
     The first iterate is forgotten at once.
     """
 
+    cdef readonly double ridge
     parameters = ("ridge",)
 
     def __init__(self, double ridge):
@@ -209,6 +207,15 @@ cdef class FrankWolfeSteps(Schedule):
 
 # Sampling policies. An accepted batch moves the metric by ``eta * slope / (batch_size * probability)``
 # along each of its triplets; dividing by the probability keeps the step unbiased.
+
+
+cdef struct Batch:
+    double *slopes  # of the candidates; a policy may change them
+    const double *norms  # of far far' - near near', of the candidates
+    const double *far  # differences of the candidates
+    const double *near
+    Py_ssize_t size
+    Py_ssize_t d
 
 
 cdef class Policy(Part):
@@ -275,6 +282,7 @@ cdef class ByGradientNorm(Policy):
     An accepted step then has Frobenius length ``eta * largest`` before the projection.
     """
 
+    cdef readonly double largest
     parameters = ("largest",)
 
     def __init__(self, double largest):
@@ -293,6 +301,7 @@ cdef class ByGradientNorm(Policy):
 cdef class ByRunningNorm(Policy):
     """As `ByGradientNorm`, but ``largest`` is the largest norm met so far."""
 
+    cdef public double largest
     parameters = ("largest",)
 
     def __init__(self, double largest=0.0):
@@ -312,6 +321,7 @@ cdef class PassiveAggressive(Policy):
     ``far far' - near near'`` that the step adds.
     """
 
+    cdef readonly double aggressiveness
     parameters = ("aggressiveness",)
 
     def __init__(self, double aggressiveness):
@@ -319,7 +329,7 @@ cdef class PassiveAggressive(Policy):
 
     cdef double probability_of(self, Batch batch, double uniform) noexcept nogil:
         cdef double loss = batch.slopes[0], norm = batch.norms[0]
-        if norm == 0.0 or loss <= NIL * fmax(1.0, norm):
+        if norm == 0.0 or loss <= LOSS_ROUNDING * fmax(1.0, norm):
             return 0.0
         batch.slopes[0] = fmin(self.aggressiveness, loss / (norm * norm))
         return 1.0

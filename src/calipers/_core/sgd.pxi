@@ -1,23 +1,11 @@
-"""The one loop: every method of the paper is this run with other parts.
+# The one loop: every method of the paper is this run with other parts.
+#
+# M only changes at an update, so the margins of a look-ahead of iterations are computed together
+# and updated through the changes that happen inside: margins are linear in M, and a change has low
+# rank. With the random numbers drawn beforehand, one per iteration, the decisions are those of the
+# loop that evaluates one batch at a time.
 
-M only changes at an update, so the margins of a look-ahead of iterations are computed together
-and updated through the changes that happen inside: margins are linear in M, and a change has low
-rank. With the random numbers drawn beforehand, one per iteration, the decisions are those of the
-loop that evaluates one batch at a time.
-"""
-
-import numpy as np
-
-from libc.math cimport sqrt
-from libc.string cimport memset
-
-from .algebra cimport Samples, clip, gather, margins, update_margins
-from .kernels cimport cal_dot, cal_outer_norms, cal_scale
-from .parts cimport Batch, Loss, Policy, Schedule
-from .projections cimport Rule
-from .state cimport State, Workspace
-
-cdef double NIL = 1e-16  # a step shorter than NIL * norm of M is lost in rounding
+cdef double STEP_ROUNDING = 1e-16  # a step shorter than this share of M is lost in rounding
 cdef double SMALLEST_SCALE = 1e-4  # below it the scale is multiplied into M
 
 
@@ -37,6 +25,12 @@ cdef class Method:
     share : float
         Weight of a triplet in its batch: 1 / batch_size for the mean, 1 for the sum.
     """
+
+    cdef readonly Loss loss
+    cdef readonly Policy policy
+    cdef readonly Schedule schedule
+    cdef readonly Rule rule
+    cdef readonly double radius, max_importance_weight, clip_norm, share
 
     def __init__(self, Loss loss not None, Policy policy not None, Schedule schedule not None,
                  Rule rule not None, *, double radius, double max_importance_weight,
@@ -106,18 +100,18 @@ cdef class LookAhead:
                     work.gaps + start * d, work.product + start * d, &self._margins[start * k])
 
 
-def run(State state, LookAhead ahead, Method method, Workspace work, Py_ssize_t length):
+def run_sgd(State state, LookAhead ahead, Method method, Workspace work, Py_ssize_t length):
     """Run through all iterations, evaluating the candidates of ``length`` at a time.
 
     ``length = 0``: the margins of all candidates are already those of the present M.
     Raises ValueError where eigenvalues are not found; M is not to be used then.
     """
     with nogil:
-        _run(state, ahead, method, work, length)
+        _run_sgd(state, ahead, method, work, length)
 
 
-cdef int _run(State state, LookAhead ahead, Method method, Workspace work,
-              Py_ssize_t length) except -1 nogil:
+cdef int _run_sgd(State state, LookAhead ahead, Method method, Workspace work,
+                  Py_ssize_t length) except -1 nogil:
     cdef Py_ssize_t n = ahead.uniforms.shape[0], d = state.d, t, last = n, rank, first, size
     cdef Py_ssize_t width = ahead._margins.shape[0] // n, height = ahead._far.shape[0] // n
     cdef double *far
@@ -210,7 +204,7 @@ cdef Py_ssize_t directions(const double *far, const double *near, double probabi
             weight = rate * (pull / probability if probability * most > 1.0 else pull * most)
             length = max(cal_dot(far + s * d, far + s * d, d),
                          cal_dot(near + s * d, near + s * d, d))
-            if weight * length <= NIL * state.norm:
+            if weight * length <= STEP_ROUNDING * state.norm:
                 continue
             root = sqrt(weight)
             for i in range(d):

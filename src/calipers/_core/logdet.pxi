@@ -1,26 +1,16 @@
-"""Steps of pairs (LEGO, ITML), a block of them at a time.
-
-Within a block every difference z is multiplied with the block's first A only, by one matrix
-product. After the updates k = 1, 2, ... of the block,
-
-    A z_t = (A_first z_t) - sum_k c_k (b_k' z_t) b_k,    b_k = A_k z_k,
-
-so an update costs a few times d for each pair of the block, not d^2, and A itself is changed
-once per block.
-"""
-
-import numpy as np
-
-from libc.math cimport fabs, fmax, fmin, hypot, sqrt
-from libc.string cimport memcpy
-
-from .algebra cimport add_outer_products, multiply
-from .kernels cimport cal_add, cal_dot, cal_row_dots, cal_scale
-from .parts cimport Part
+# Steps of pairs (LEGO, ITML), a block of them at a time.
+#
+# Within a block every difference z is multiplied with the block's first A only, by one matrix
+# product. After the updates k = 1, 2, ... of the block,
+#
+#     A z_t = (A_first z_t) - sum_k c_k (b_k' z_t) b_k,    b_k = A_k z_k,
+#
+# so an update costs a few times d for each pair of the block, not d^2, and A itself is changed
+# once per block.
 
 cdef Py_ssize_t SMALLEST_BLOCK = 16  # pairs between two changes of A itself
 cdef Py_ssize_t LARGEST_BLOCK = 64
-cdef double ROUNDING = 1e-12  # squared distances below this share of the usual: equal samples
+cdef double DISTANCE_ROUNDING = 1e-12  # squared distances below this share of the usual: equal samples
 
 
 cdef class PairStep(Part):
@@ -72,7 +62,7 @@ cdef class TowardsTarget(PairStep):
                                double usual, bint *moves) noexcept nogil:
         cdef double target = self.near if sign > 0 else self.far, eta = self.learning_rate
         cdef double q, s, root
-        moves[0] = squared > ROUNDING * fmax(1.0, usual) and sign * (squared - target) > 0.0
+        moves[0] = squared > DISTANCE_ROUNDING * fmax(1.0, usual) and sign * (squared - target) > 0.0
         if not moves[0]:
             return 0.0
         # the positive root, in the form that does not subtract equals
@@ -118,7 +108,7 @@ cdef class ProjectionWithSlack(PairStep):
                                double usual, bint *moves) noexcept nogil:
         cdef double gamma = self.slack_weight, slack = self._slacks[pair], alpha
         moves[0] = False
-        if squared <= ROUNDING * usual:
+        if squared <= DISTANCE_ROUNDING * usual:
             return 0.0
         alpha = fmin(self._duals[pair],
                      sign * gamma / (gamma + 1.0) * (1.0 / squared - 1.0 / slack))
@@ -130,7 +120,7 @@ cdef class ProjectionWithSlack(PairStep):
         return -sign * alpha / (1.0 - sign * alpha * squared)
 
 
-def run(double[:, ::1] A, differences, signs, PairStep step not None):
+def run_pairs(double[:, ::1] A, differences, signs, PairStep step not None):
     """Let every pair move A in turn; A stays symmetric to the last bit.
 
     Returns the squared distance of each pair at its turn, and which of them moved A.
@@ -149,9 +139,9 @@ def run(double[:, ::1] A, differences, signs, PairStep step not None):
     with nogil:
         while first < n:
             size = min(m, n - first)
-            count = _block(A, &Z[first, 0], &of_pair[first], first, size, step,
-                           &distances[first], &moves[first], product, directions, coefficients,
-                           shares)
+            count = run_block(A, &Z[first, 0], &of_pair[first], first, size, step,
+                              &distances[first], &moves[first], product, directions,
+                              coefficients, shares)
             for k in range(count):  # A -= c b b'
                 cal_scale(&directions[k, 0], sqrt(fabs(coefficients[k])), d)
                 coefficients[k] = -1.0 if coefficients[k] > 0.0 else 1.0
@@ -161,11 +151,11 @@ def run(double[:, ::1] A, differences, signs, PairStep step not None):
     return squared, moved
 
 
-cdef Py_ssize_t _block(double[:, ::1] A, const double *Z, const Py_ssize_t *signs,
-                       Py_ssize_t first, Py_ssize_t size, PairStep step, double *squared,
-                       unsigned char *moves, double[:, ::1] product,
-                       double[:, ::1] directions, double[::1] coefficients,
-                       double[:, ::1] shares) noexcept nogil:
+cdef Py_ssize_t run_block(double[:, ::1] A, const double *Z, const Py_ssize_t *signs,
+                          Py_ssize_t first, Py_ssize_t size, PairStep step, double *squared,
+                          unsigned char *moves, double[:, ::1] product,
+                          double[:, ::1] directions, double[::1] coefficients,
+                          double[:, ::1] shares) noexcept nogil:
     """Find the block's directions and coefficients; returns how many there are."""
     cdef Py_ssize_t d = A.shape[0], t, s, k, count = 0
     cdef double mean = 0.0, c, share

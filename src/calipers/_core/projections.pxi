@@ -1,21 +1,10 @@
-"""How an update keeps the metric within its bounds: when it is projected, or what is done instead.
+# How an update keeps the metric within its bounds: when it is projected, or what is done instead.
+#
+# ``update`` takes the step that ``work.vectors`` and ``work.signs`` hold, in units of M, and leaves
+# there the whole change of M; it returns how many directions that has.
 
-``update`` takes the step that ``work.vectors`` and ``work.signs`` hold, in units of M, and leaves
-there the whole change of M; it returns how many directions that has.
-"""
-
-from libc.math cimport INFINITY, fabs, fmax, fmin, sqrt
-from libc.string cimport memcpy, memset
-
-from .algebra cimport add_outer_products
-from .eigen cimport all_negative, few_negative, is_positive_definite, lowest_pair
-from .kernels cimport cal_add, cal_dot, cal_scale
-from .parts cimport Part, Schedule
-from .state cimport State, Workspace
-
-cdef double TINY = 1e-13  # eigenvalues above -TINY * norm count as zero
-cdef double NIL = 1e-12  # the same where a factorisation tells
-cdef double FEW = 4.0  # negative eigenvalues of a change, in the mean so far, that Lanczos finds
+cdef double FACTOR_ROUNDING = 1e-12  # TINY where a factorisation tells
+cdef double FEW_NEGATIVE = 4.0  # negative eigenvalues of a change, in the mean so far, that Lanczos finds
 
 
 cdef int change(State state, Workspace work, Py_ssize_t rank) except -1 nogil:
@@ -89,11 +78,11 @@ cdef Py_ssize_t cut_off(State state, Workspace work, Py_ssize_t rank,
     cdef Py_ssize_t found = 0, more
     cdef bint unsure
     cdef double *vectors = work.vectors + rank * state.d
-    if state.negatives <= FEW * state.projections:
+    if state.negatives <= FEW_NEGATIVE * state.projections:
         found = few_negative(state.m, state.norm, most, work.values, vectors, work.eigen, &unsure)
         lift(state, work, rank, found)
         if found == most or not unsure and is_positive_definite(
-            state.m, NIL * state.norm, work.eigen
+            state.m, FACTOR_ROUNDING * state.norm, work.eigen
         ):
             return found
     more = all_negative(state.m, state.norm, most - found, work.values,
@@ -147,6 +136,7 @@ cdef class Periodic(Rule):
     it is used.
     """
 
+    cdef readonly Py_ssize_t period
     parameters = ("period",)
 
     def __init__(self, Py_ssize_t period):
@@ -160,7 +150,7 @@ cdef class Periodic(Rule):
         cdef Py_ssize_t found = 0
         change(state, work, rank)
         if state.changes % self.period == 0 and not is_positive_definite(
-            state.m, NIL * state.norm, work.eigen
+            state.m, FACTOR_ROUNDING * state.norm, work.eigen
         ):
             found = all_negative(state.m, state.norm, work.negatives, work.values,
                                  work.vectors + rank * state.d, work.eigen)
@@ -195,6 +185,7 @@ cdef class AtEnd(Rule):
         Size of the first iterate: :math:`\eta` and g are those of a problem that starts at I.
     """
 
+    cdef readonly double gamma, unit
     parameters = ("gamma", "unit")
 
     def __init__(self, double gamma=0.01, double unit=1.0):
@@ -261,6 +252,7 @@ cdef class FrankWolfe(Rule):
         Size of the first iterate, :math:`M_1 = unit\; I`.
     """
 
+    cdef readonly double trace, lipschitz, unit
     parameters = ("trace", "lipschitz", "unit")
 
     def __init__(self, double trace, double lipschitz, double unit=1.0):

@@ -1,29 +1,7 @@
-"""Negative eigenpairs of a symmetric matrix that has few, and none but those.
-
-Up to `SMALL` features the tridiagonal form of the matrix gives them. Beyond, the Lanczos process
-finds few of them sooner. What neither of them finds dsyevr finds.
-"""
-
-import numpy as np
-
-from libc.math cimport INFINITY, cos, fabs, fmin, sqrt
-from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy
-from scipy.linalg.cython_blas cimport dsymv
-from scipy.linalg.cython_lapack cimport dpotrf, dsyevr
-
-from .kernels cimport (
-    cal_add,
-    cal_combine,
-    cal_count_below,
-    cal_dot,
-    cal_is_positive_definite,
-    cal_orthogonalise,
-    cal_reflect,
-    cal_scale,
-    cal_tridiagonal_pair,
-    cal_tridiagonalise,
-)
+# Negative eigenpairs of a symmetric matrix that has few, and none but those.
+#
+# Up to `SMALL` features the tridiagonal form of the matrix gives them. Beyond, the Lanczos process
+# finds few of them sooner. What neither of them finds dsyevr finds.
 
 cdef double TINY = 1e-13  # eigenvalues above -TINY * norm count as zero
 cdef double RESIDUAL = 1e-12  # a pair has converged when ||M q - value q|| <= RESIDUAL * norm
@@ -38,6 +16,16 @@ cdef Py_ssize_t CHECK_EVERY = 3  # steps of Lanczos between checks of the residu
 
 cdef class EigenWorkspace:
     """Memory for matrices of d features."""
+
+    cdef Py_ssize_t d
+    cdef object _arrays
+    cdef double *square
+    cdef double *basis
+    cdef double *start
+    cdef double *alpha  # diagonal and subdiagonal of the tridiagonal matrix
+    cdef double *ritz
+    cdef double *work
+    cdef int *integers
 
     def __init__(self, Py_ssize_t d):
         sizes = d * d, (min(d, MAX_STEPS) + 1) * d, d, 2 * d, 3 * d, 91 * d
@@ -311,4 +299,3 @@ def _all_negative(const double[:, ::1] M, Py_ssize_t most):
 def _is_positive_definite(const double[:, ::1] M, double shift=0.0):
     """Whether ``M + shift * I`` is positive definite."""
     return is_positive_definite(&M[0, 0], shift, EigenWorkspace(M.shape[0]))
-

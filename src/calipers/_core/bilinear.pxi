@@ -1,20 +1,8 @@
-"""Passive-aggressive updates of a bilinear similarity, a look-ahead of triplets at a time.
-
-W only changes at an update, so the scores of a look-ahead are computed by one matrix product and
-updated through the changes inside: ``W += tau p z'`` adds ``tau (p'p_t)(z'z_t)`` to the score of
-a later triplet t. W itself is changed once per look-ahead.
-"""
-
-import numpy as np
-
-from libc.math cimport fmax, fmin, sqrt
-from scipy.linalg.cython_blas cimport dgemm
-
-from .algebra cimport Samples, multiply
-from .kernels cimport cal_dot, cal_row_dots, cal_update_scores
-
-cdef double NIL = 1e-10  # a loss below this share of what the score is made of is rounding
-
+# Passive-aggressive updates of a bilinear similarity, a look-ahead of triplets at a time.
+#
+# W only changes at an update, so the scores of a look-ahead are computed by one matrix product and
+# updated through the changes inside: ``W += tau p z'`` adds ``tau (p'p_t)(z'z_t)`` to the score of
+# a later triplet t. W itself is changed once per look-ahead.
 
 cdef class Triplets:
     """Upcoming triplets (p, p+, p-) of samples, ``z = p+ - p-``, and what is found about them.
@@ -52,17 +40,17 @@ cdef class Triplets:
             return
         cdef double[:, ::1] product = np.empty((stop - start, self.X.d))
         with nogil:
-            evaluate(self, &W[0, 0], start, stop, &product[0, 0])
+            evaluate_scores(self, &W[0, 0], start, stop, &product[0, 0])
 
 
-cdef void evaluate(Triplets t, const double *W, Py_ssize_t start, Py_ssize_t stop,
-                   double *product) noexcept nogil:
+cdef void evaluate_scores(Triplets t, const double *W, Py_ssize_t start, Py_ssize_t stop,
+                          double *product) noexcept nogil:
     cdef Py_ssize_t n = stop - start, d = t.X.d
     multiply(&t.P[start, 0], W, n, d, product)
     cal_row_dots(product, &t.Z[start, 0], n, d, &t._scores[start])
 
 
-def run(double[:, ::1] W, Triplets triplets, double aggressiveness, Py_ssize_t length):
+def run_bilinear(double[:, ::1] W, Triplets triplets, double aggressiveness, Py_ssize_t length):
     """Run through all triplets, evaluating ``length`` at a time.
 
     ``length = 0``: their scores are already those of the present W.
@@ -73,14 +61,14 @@ def run(double[:, ::1] W, Triplets triplets, double aggressiveness, Py_ssize_t l
         while first < n:
             stop = min(n, first + length) if length > 0 else n
             if length > 0:
-                evaluate(triplets, &W[0, 0], first, stop, &product[0, 0])
-            decide(triplets, first, stop, aggressiveness)
-            change(&W[0, 0], triplets, first, stop)
+                evaluate_scores(triplets, &W[0, 0], first, stop, &product[0, 0])
+            decide_bilinear(triplets, first, stop, aggressiveness)
+            change_bilinear(&W[0, 0], triplets, first, stop)
             first = stop
 
 
-cdef void decide(Triplets triplets, Py_ssize_t first, Py_ssize_t stop,
-                 double aggressiveness) noexcept nogil:
+cdef void decide_bilinear(Triplets triplets, Py_ssize_t first, Py_ssize_t stop,
+                          double aggressiveness) noexcept nogil:
     """Decide on every triplet of a look-ahead."""
     cdef Py_ssize_t t, d = triplets.X.d
     cdef double loss, squared, tau
@@ -92,14 +80,15 @@ cdef void decide(Triplets triplets, Py_ssize_t first, Py_ssize_t stop,
             continue
         p, z = &triplets.P[t, 0], &triplets.Z[t, 0]
         squared = cal_dot(p, p, d) * cal_dot(z, z, d)
-        if squared == 0.0 or loss <= NIL * fmax(1.0, sqrt(squared)):
+        if squared == 0.0 or loss <= LOSS_ROUNDING * fmax(1.0, sqrt(squared)):
             continue
         tau = fmin(aggressiveness, loss / squared)
         triplets._steps[t] = tau
         cal_update_scores(p, z, tau, p + d, z + d, stop - t - 1, d, &triplets._scores[0] + t + 1)
 
 
-cdef void change(double *W, Triplets triplets, Py_ssize_t first, Py_ssize_t stop) noexcept nogil:
+cdef void change_bilinear(double *W, Triplets triplets, Py_ssize_t first,
+                          Py_ssize_t stop) noexcept nogil:
     """``W += sum(tau p z')``; the updates move to the front of the look-ahead, which is done with."""
     cdef Py_ssize_t t, i, d = triplets.X.d
     cdef int n_features = <int>d, n = 0
