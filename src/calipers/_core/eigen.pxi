@@ -5,7 +5,7 @@
 
 cdef double TINY = 1e-13  # eigenvalues above -TINY * norm count as zero
 cdef double RESIDUAL = 1e-12  # a pair has converged when ||M q - value q|| <= RESIDUAL * norm
-cdef double ORTHOGONAL = 1e-10  # largest inner product of two unit eigenvectors
+cdef double ORTHOGONAL = 1e-13  # inner product of two unit vectors that counts as 0
 cdef double HOPELESS = 1e8  # a residual this many times too large by then takes too long
 cdef Py_ssize_t SMALL = 96  # features up to which plain loops beat LAPACK and Lanczos
 cdef Py_ssize_t CACHED = 256  # features up to which a matrix stays in the cache of a core
@@ -84,12 +84,22 @@ cdef double ritz_pair(Py_ssize_t n, Py_ssize_t k, double below, double residual,
     return fabs(beta[n - 1] * w.ritz[n - 1]) / residual
 
 
-cdef bint is_orthogonal(const double *vectors, Py_ssize_t k, Py_ssize_t d) noexcept nogil:
-    """Whether vector k is orthogonal to those before; it is not where two values nearly meet."""
+cdef bint made_orthogonal(const double *values, double *vectors, Py_ssize_t k, Py_ssize_t d,
+                          double residual) noexcept nogil:
+    """Make vector k orthogonal to those before; False if that would be more than rounding.
+
+    Vectors of values that differ by a gap overlap by rounding / gap. Where values nearly meet, one
+    vector may have come out twice.
+    """
+    cdef double overlap, largest = 0.0
     cdef Py_ssize_t m
     for m in range(k):
-        if not fabs(cal_dot(vectors + m * d, vectors + k * d, d)) <= ORTHOGONAL:
+        overlap = fabs(cal_dot(vectors + m * d, vectors + k * d, d))
+        if not (overlap <= 0.1 and overlap * fabs(values[m] - values[k]) <= 0.1 * residual):
             return False
+        largest = fmax(largest, overlap)
+    if largest > ORTHOGONAL:
+        cal_scale(vectors + k * d, 1.0 / cal_orthogonalise(vectors, k, d, vectors + k * d), d)
     return True
 
 
@@ -102,9 +112,9 @@ cdef Py_ssize_t converged(Py_ssize_t n, Py_ssize_t in_sight, Py_ssize_t most, do
         if ritz_pair(n, k, below, residual, w, rest) > allowed or k == most:
             return k
         cal_combine(w.ritz, w.basis, n, d, vectors + k * d)
-        if not is_orthogonal(vectors, k, d):
-            return k
         values[k] = rest[0]
+        if not made_orthogonal(values, vectors, k, d, residual):
+            return k
     rest[0] = below
     return in_sight
 
@@ -208,7 +218,7 @@ cdef Py_ssize_t tridiagonal_pairs(const double *M, double norm, double below, Py
         values[k] = norm * cal_tridiagonal_pair(alpha, beta, d, k, low, high, 0.01 * RESIDUAL,
                                                 q, w.work)
         cal_reflect(w.square, d, w.ritz, q)
-        if not is_orthogonal(vectors, k, d):
+        if not made_orthogonal(values, vectors, k, d, RESIDUAL * norm):
             return -1
     return count
 
