@@ -37,7 +37,6 @@ from calipers.data.samples import MemorySamples
 from calipers.interrupt import InterruptedFitWarning
 from calipers.metric import MahalanobisMixin
 from calipers.selection import label_candidates, pair_candidates, triplet_candidates
-from calipers.tasks import MAX_SAMPLES
 from learners import iris, random_triplets
 from watch import Quiet, Tasks
 
@@ -213,9 +212,39 @@ def test_many_samples_are_compared_by_some_and_learned_from_all() -> None:
             Sizes.seen.append(len(X))
             return super().fit(X, y, sample_weight, **more)
 
-    samples = np.random.default_rng(0).standard_normal((4000, 2))
-    MetricCV([("sizes", Sizes())], cv=2, random_state=0).fit(samples, np.arange(4000) % 2)
-    assert Sizes.seen == [MAX_SAMPLES // 2, MAX_SAMPLES // 2, 4000]
+    samples = np.random.default_rng(0).standard_normal((400, 2))
+    candidates, labels = [("sizes", Sizes())], np.arange(400) % 2
+    MetricCV(candidates, cv=2, max_compared=300, random_state=0).fit(samples, labels)
+    assert Sizes.seen == [150, 150, 400]
+
+
+def test_pairs_and_triplets_are_compared_by_some() -> None:
+    class Counts(Euclidean):
+        seen: ClassVar[list[int]] = []
+
+        def fit_pairs(self, X: Any, pairs: Any, same: Any) -> Any:
+            Counts.seen.append(len(pairs))
+            return self.fit(X)
+
+        def fit_triplets(self, X: Any, triplets: Any) -> Any:
+            Counts.seen.append(len(triplets))
+            return self.fit(X)
+
+    metric = MetricCV([("counts", Counts())], cv=2, max_compared=20, random_state=0)
+    triplets = np.stack([np.arange(60), np.arange(60, 120), np.arange(30, 90)], axis=1)
+    metric.fit_pairs(X, triplets[:, :2], np.where(np.arange(60) % 2, 1, -1))
+    metric.fit_triplets(X, triplets)
+    assert sum(Counts.seen[:2]) == sum(Counts.seen[3:5]) == 20
+    assert Counts.seen[2::3] == [60, 60]
+
+
+@pytest.mark.parametrize(
+    ("most", "told"), [(150, ":"), (60, " on 60 of 150 samples (max_compared):")]
+)
+def test_a_verdict_against_learning_says_on_how_many_it_rests(most: int, told: str) -> None:
+    noise = np.random.default_rng(0).permutation(Y)
+    fitted = MetricCV(THREE, max_compared=most, random_state=0).fit(X, noise)
+    assert fitted.reason_.startswith("Nothing tried beats the Euclidean distance" + told)
 
 
 def test_components_are_asked_of_every_candidate() -> None:

@@ -121,7 +121,11 @@ class Comparison:
             if place == best or difference <= bound:
                 break
         names = [name for name, _ in self.candidates]
-        reason = _reason(names, means, place, best, difference, bound)
+        verdict = f"{names[place]!r} was chosen: it"
+        if names[place] == "euclidean":
+            share = self.task.share
+            verdict = f"Nothing tried beats the Euclidean distance{share}: 'euclidean'"
+        reason = f"{verdict} {_reason(names, means, place, best, difference, bound)}"
         return Choice(place, names[place], reason, means)
 
     def results(self, means: dict[int, float]) -> dict[str, Any]:
@@ -196,17 +200,13 @@ def _reason(
     difference: float,
     bound: float,
 ) -> str:
-    """Why a candidate was chosen, in one sentence."""
-    name, error = names[chosen], means[chosen]
+    """Why a candidate was chosen, without its name."""
+    error = means[chosen]
     if chosen == best:
         others = sorted((mean, place) for place, mean in means.items() if place != best)
         beside = f", next {names[others[0][1]]!r} {others[0][0]:.4g}" if others else ""
-        text = f"has the lowest validation error, {error:.4g}{beside}."
-    else:
-        text = (
-            f"has validation error {error:.4g}, which exceeds the lowest, {means[best]:.4g} of "
-            f"{names[best]!r}, by {difference:.2g}: no more than one standard error ({bound:.2g})."
-        )
-    if name == "euclidean":
-        return f"Nothing tried beats the Euclidean distance: 'euclidean' {text}"
-    return f"{name!r} was chosen: it {text}"
+        return f"has the lowest validation error, {error:.4g}{beside}."
+    return (
+        f"has validation error {error:.4g}, which exceeds the lowest, {means[best]:.4g} of "
+        f"{names[best]!r}, by {difference:.2g}: no more than one standard error ({bound:.2g})."
+    )

@@ -87,7 +87,7 @@ class MetricCV(
     the share of impostors among the nearest neighbours, where nearer ones count more; for triplets
     by the share violated; for pairs by the AUC. `MetricCV` takes the first candidate, from simple
     to rich, whose error exceeds the lowest by at most one standard error of their paired
-    differences. It compares candidates on at most 3,000 samples, triplets or pairs, evenly spaced;
+    differences. It compares candidates on `max_compared` samples, triplets or pairs, evenly spaced;
     the chosen candidate learns from all.
 
     Parameters
@@ -101,6 +101,9 @@ class MetricCV(
         Rows of ``components_``, of every candidate.
     cv : int, default=3
         Number of folds.
+    max_compared : int, default=3000
+        Samples, triplets or pairs that candidates are compared on, at most. A gain that shows with
+        more samples only is not seen.
     n_jobs : int or None, default=None
         Number of fits in parallel; the result does not depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -141,6 +144,7 @@ class MetricCV(
         "candidates": [list, None],
         "n_components": [AT_LEAST_ONE, None],
         "cv": [Interval(Integral, 2, None, closed="left")],
+        "max_compared": [Interval(Integral, 2, None, closed="left")],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
@@ -151,12 +155,14 @@ class MetricCV(
         *,
         n_components: int | None = None,
         cv: int = 3,
+        max_compared: int = 3_000,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.candidates = candidates
         self.n_components = n_components
         self.cv = cv
+        self.max_compared = max_compared
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -164,7 +170,7 @@ class MetricCV(
         """Compare the candidates, then fit the chosen one to all samples."""
         self._check(given)
         seed = int(check_random_state(self.random_state).randint(2**31))
-        task = task_of(given, self.cv, np.random.default_rng(seed))
+        task = task_of(given, self.cv, self.max_compared, np.random.default_rng(seed))
         candidates = self._prepared(default_candidates(given), seed)
         comparison = Comparison(candidates, task, self.cv, self._store(given))
         fits = Fits(self, given, candidates, len(task.folds))

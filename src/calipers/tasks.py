@@ -16,8 +16,6 @@ from calipers.evaluation import folds
 from calipers.init import evenly_spaced
 from calipers.inputs import Given
 
-MAX_SAMPLES = 3_000  # labelled samples, triplets or pairs that candidates are compared by
-
 
 class Task(NamedTuple):
     """Examples of one kind, to be learned from and held out."""
@@ -30,6 +28,7 @@ class Task(NamedTuple):
     groups: npt.NDArray[Any] | None = None
     per_sample: bool = False  # an example is a sample, so that X is divided with them
     weights: FloatArray | None = None  # how often each example counts
+    share: str = ""  # of what was given, in words; nothing if that is all
 
     def validate(self, estimator: Any, fold: int) -> tuple[FloatArray, float, float]:
         """Errors of the examples of a fold under a metric learned from the others; seconds."""
@@ -49,22 +48,25 @@ def weight_parameter(weights: FloatArray | None) -> dict[str, Any]:
     return {} if weights is None else {"sample_weight": weights}
 
 
-def task_of(given: Given, n_folds: int, rng: np.random.Generator) -> Task:
-    """At most `MAX_SAMPLES` of what was given, evenly spaced, and how to learn from it."""
-    make = _label_task
-    if given.triplets is not None or given.pairs is not None:
-        make = _pair_task if given.triplets is None else _triplet_task
-    task = make(given, n_folds, rng)
+def task_of(given: Given, n_folds: int, most: int, rng: np.random.Generator) -> Task:
+    """At most so many of what was given, evenly spaced, and how to learn from it."""
+    make, kind, n_all = _label_task, "samples", given.samples.shape[0]
+    if given.triplets is not None:
+        make, kind, n_all = _triplet_task, "triplets", len(given.triplets)
+    elif given.pairs is not None:
+        make, kind, n_all = _pair_task, "pairs", len(given.pairs)
+    task = make(given, n_folds, most, rng)
     if np.bincount(task.folds, minlength=n_folds).min() == 0:
         raise ValueError(
             f"MetricCV(cv={n_folds}) has too few examples ({len(task.folds)}) for so many folds: "
             "lower cv, or pass more."
         )
-    return task
+    share = f" on {most:,} of {n_all:,} {kind} (max_compared)" if n_all > most else ""
+    return task._replace(share=share)
 
 
-def _label_task(given: Given, n_folds: int, rng: np.random.Generator) -> Task:
-    indices = evenly_spaced(given.samples.shape[0], MAX_SAMPLES)
+def _label_task(given: Given, n_folds: int, most: int, rng: np.random.Generator) -> Task:
+    indices = evenly_spaced(given.samples.shape[0], most)
     labels = np.unique(given.samples.labels_of(indices), return_inverse=True)[1]
     return Task(
         given.samples.take(indices),
@@ -77,14 +79,14 @@ def _label_task(given: Given, n_folds: int, rng: np.random.Generator) -> Task:
     )
 
 
-def _triplet_task(given: Given, n_folds: int, rng: np.random.Generator) -> Task:
+def _triplet_task(given: Given, n_folds: int, most: int, rng: np.random.Generator) -> Task:
     """Folds keep the triplets of an anchor together."""
 
     def fit(estimator: Any, X: Any, triplets: Any, **client: Any) -> Any:
         learn = getattr(estimator, "fit_triplets", None)
         return estimator.fit(X, **client) if learn is None else learn(X, triplets, **client)
 
-    X, some = _some(given, given.triplets, n_columns=3)
+    X, some = _some(given, given.triplets, most, n_columns=3)
     return Task(
         X,
         some,
@@ -94,14 +96,14 @@ def _triplet_task(given: Given, n_folds: int, rng: np.random.Generator) -> Task:
     )
 
 
-def _pair_task(given: Given, n_folds: int, rng: np.random.Generator) -> Task:
+def _pair_task(given: Given, n_folds: int, most: int, rng: np.random.Generator) -> Task:
     def fit(estimator: Any, X: Any, pairs: Any, **client: Any) -> Any:
         learn = getattr(estimator, "fit_pairs", None)
         if learn is None:
             return estimator.fit(X, **client)
         return learn(X, pairs[:, :2], pairs[:, 2], **client)
 
-    X, some = _some(given, given.pairs, n_columns=2)
+    X, some = _some(given, given.pairs, most, n_columns=2)
     return Task(
         X,
         some,
@@ -112,6 +114,8 @@ def _pair_task(given: Given, n_folds: int, rng: np.random.Generator) -> Task:
     )
 
 
-def _some(given: Given, examples: Any, *, n_columns: int) -> tuple[npt.NDArray[Any], IndexArray]:
-    """At most `MAX_SAMPLES` examples, evenly spaced, as indices of the samples they need."""
-    return gathered(given.samples, examples[evenly_spaced(len(examples), MAX_SAMPLES)], n_columns)
+def _some(
+    given: Given, examples: Any, most: int, *, n_columns: int
+) -> tuple[npt.NDArray[Any], IndexArray]:
+    """At most so many examples, evenly spaced, as indices of the samples they need."""
+    return gathered(given.samples, examples[evenly_spaced(len(examples), most)], n_columns)
