@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import deepcopy
 from math import isqrt
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils._param_validation import Interval
 
 from calipers import knn
 from calipers.arrays import FloatArray, IndexArray
@@ -31,6 +33,7 @@ from calipers.solvers.factored import FactoredSolver
 from calipers.training import Round
 
 FACTOR_BATCH = 256  # samples of a step
+BATCH_SIZES = Interval(Integral, 4, None, closed="left")  # fewer have no neighbours to choose from
 STEPS_PER_ROOT = 4  # steps, times the root of the number of samples
 PORTION = 15  # steps between two reports
 HELD_OUT_SAMPLES = 3_000  # at most, half of which are learned from and half held out

@@ -10,7 +10,7 @@ from calipers import one_round, validation
 from calipers.arrays import FloatArray
 from calipers.coordinates import Coordinates
 from calipers.data.samples import MemorySamples, in_memory
-from calipers.init import initial_map, resolved_init
+from calipers.init import LinearMap, initial_map, resolved_init
 from calipers.inputs import Given
 from calipers.low_rank import SampleBatches, factor_steps, initial_axes
 from calipers.one_round import Examples
@@ -37,7 +37,7 @@ def learn_factor(
         init = "within-class"
     estimator.init_ = resolved_init(init, given.samples, values)
     estimator.max_iter_ = int(estimator.max_iter or factor_steps(n))
-    linear = initial_map(estimator.init_, given.samples)
+    linear = _of_unit_size(initial_map(estimator.init_, given.samples))
     samples = given.samples if linear.matrix is None else given.samples.transformed(linear)
     axes = initial_axes(samples if has_classes else _of_one_class(samples), rank)
     moved, coordinates = given._replace(samples=samples), Coordinates(linear)
@@ -72,6 +72,14 @@ def learn_factor(
     )
     examples = Examples(batches, [], 0.0, batches.n_index_columns)
     one_round.run(estimator, moved, examples, steps, learned=learned)
+
+
+def _of_unit_size(linear: LinearMap) -> LinearMap:
+    """The map times a power of 2: the scale of the start does not matter, and none overflows."""
+    if linear.matrix is None:
+        return linear
+    exponent = int(np.frexp(np.abs(linear.matrix).max())[1])
+    return LinearMap(np.ldexp(linear.matrix, -exponent))
 
 
 def _of_one_class(samples: Any) -> MemorySamples:

@@ -138,3 +138,41 @@ def test_steps_are_four_times_the_root(name: str) -> None:
     learner, _, samples, targets = CASES[name]
     fitted = learner(random_state=0).fit(samples, targets)
     assert fitted.max_iter_ == fitted.n_iter_ == int(4.0 * np.sqrt(len(samples)))
+
+
+@each
+@pytest.mark.parametrize("batch_size", [None, 64])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_origin_does_not_matter(name: str, batch_size: int | None) -> None:
+    learner, _, samples, targets = CASES[name]
+    samples = samples / samples.std(axis=0)
+    fit = learner(init="identity", batch_size=batch_size, max_iter=10, random_state=0).fit
+    here, far = (fit(samples + offset, targets).components_ for offset in (0.0, 1e7))
+    np.testing.assert_allclose(far.T @ far, here.T @ here, rtol=1e-4, atol=1e-5)
+
+
+@each
+@pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e155, 1e200])
+def test_the_scale_of_the_start_does_not_matter(name: str, scale: float) -> None:
+    learner, _, samples, targets = CASES[name]
+    start = np.eye(samples.shape[1])
+    one, other = (
+        learner(init=factor * start, max_iter=10, random_state=0).fit(samples, targets)
+        for factor in (1.0, scale)
+    )
+    np.testing.assert_allclose(other.components_, one.components_, rtol=1e-9, atol=1e-12)
+
+
+def test_classes_that_are_apart_are_a_minimum() -> None:
+    """The objective is rounding then, whose steps up and down are no reason for a warning."""
+    samples = np.concatenate([X[:50], X[50:100] + 20.0])
+    fitted = NCA(batch_size=None, max_iter=200).fit(samples, Y[:100])
+    assert fitted.converged_
+    assert 0.0 <= fitted.objective_ < 1e-10
+
+
+@each
+def test_a_batch_needs_neighbours_to_choose_from(name: str) -> None:
+    learner, _, samples, targets = CASES[name]
+    with pytest.raises(ValueError, match=r"'batch_size' parameter of .* in the range \[4, inf\)"):
+        learner(batch_size=3).fit(samples, targets)

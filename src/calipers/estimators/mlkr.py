@@ -88,7 +88,7 @@ class MLKR(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  #
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [AT_LEAST_ONE, None],
         "init": [str, "array-like", A_LEARNER],
-        "batch_size": [AT_LEAST_ONE, None],
+        "batch_size": [low_rank.BATCH_SIZES, None],
         "max_iter": [AT_LEAST_ONE, None],
         "tol": [NOT_NEGATIVE],
         "random_state": ["random_state"],

@@ -79,7 +79,8 @@ class FactoredSolver(Resumable):
         total = 0.0
         for example in examples:
             places, indices = np.split(example, 2)
-            total += self._advance(X[places], indices)
+            batch = X[places]  # far from the origin distances would be lost in rounding
+            total += self._advance(batch - batch.mean(axis=0, dtype=np.float64), indices)
         self.curve.append(Point(self.n_iterations, total / max(1, len(examples)), self.n_updates))
 
     def _advance(self, X: FloatArray, indices: IndexArray) -> float:

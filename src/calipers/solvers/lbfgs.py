@@ -54,7 +54,8 @@ def descend(problem: Any, init: Any, *, tol: float) -> Iterator[tuple[Any, bool]
         value, slope = lower, lower_slope
         curve.append(value.objective)
         fell = curve[-1 - _WINDOW] - curve[-1] if len(curve) > _WINDOW else np.inf
-        yield value, bool(fell <= _WINDOW * tol * curve[-1])
+        rounding = np.finfo(np.float64).eps * curve[0]
+        yield value, bool(fell <= _WINDOW * (tol * curve[-1] + rounding))
 
 
 def _times_inverse_hessian(
@@ -110,7 +111,7 @@ class DescentSolver:
         The objective at the first L.
     tol : float
         Converged once steps lower the objective by less than this share of it, on average over
-        five.
+        five, or by rounding of the first one.
     """
 
     batch_size = 1

@@ -43,7 +43,7 @@ def expected_errors(
     p = np.sum(shares, axis=1, where=is_same)
     slopes = is_same - p[:, None]
     slopes *= shares
-    return slopes, 1.0 - p
+    return slopes, np.maximum(1.0 - p, 0.0)
 
 
 def squared_errors(
@@ -144,7 +144,8 @@ class AllAnchors(Objective):
         targets: npt.NDArray[Any],
         weights: FloatArray | None = None,
     ) -> None:
-        self.loss, self.X, self.targets, self.weights = loss, X, targets, weights
+        self.X = X - X.mean(axis=0)  # far from the origin distances would be lost in rounding
+        self.loss, self.targets, self.weights = loss, targets, weights
 
     def at(self, L: FloatArray) -> Value:
         """The loss at L."""
