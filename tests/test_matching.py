@@ -29,7 +29,8 @@ from calipers import (
     load,
 )
 from calipers.io import write
-from calipers.thresholds import STRATEGIES, find_threshold
+from calipers.notices import DataWarning
+from calipers.thresholds import STRATEGIES, find_threshold, platt
 from learners import iris
 
 X, Y = iris()
@@ -81,10 +82,48 @@ def test_thresholds_are_the_best_of_all() -> None:
 
 
 def test_a_precision_out_of_reach_calls_nothing_a_match() -> None:
-    threshold = find_threshold(
-        np.array([1.0, 2.0]), np.array([False, True]), "precision", min_rate=1
+    with pytest.warns(DataWarning, match="No threshold reaches a precision of 1, which is at most"):
+        model = PairClassifier(Euclidean(), strategy="precision", min_rate=1).fit(PAIRS, -SIGNS)
+    assert set(model.predict(PAIRS)) == {-1}
+    assert model.predict(np.zeros((1, 2, PAIRS.shape[2]))) == [-1]  # closer than any seen
+
+
+def test_a_failed_fit_leaves_the_classifier_as_it_was() -> None:
+    model = PairClassifier(GMML()).fit(PAIRS, SIGNS)
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match="needs at least 2 pairs of each kind"):
+        model.fit(PAIRS[:5, :, :2], np.array(["b", "a", "a", "a", "a"]))
+    assert vars(model) == before
+    fresh = PairClassifier(GMML())
+    with pytest.raises(ValueError, match="needs y, a label for each pair, got None"):
+        fresh.fit(PAIRS, None)  # type: ignore[arg-type]
+    with pytest.raises(NotFittedError):
+        fresh.predict(PAIRS)
+
+
+def test_probabilities_of_distances_far_from_0() -> None:
+    distances = np.abs(np.random.default_rng(0).normal(size=60))
+    is_match = distances + np.random.default_rng(1).normal(size=60) < 0.6
+    slope, intercept = platt(distances, is_match)
+    np.testing.assert_allclose(
+        platt(1e6 + distances, is_match), [slope, intercept - 1e6 * slope], rtol=1e-5
     )
-    assert threshold < 1.0
+
+
+@pytest.mark.parametrize("scale", [1e-165, 1e155])
+def test_probabilities_do_not_depend_on_the_scale(scale: float) -> None:
+    distances = np.abs(np.random.default_rng(0).normal(size=60))
+    is_match = distances < 0.6
+    slope, intercept = platt(distances, is_match)
+    np.testing.assert_allclose(
+        platt(scale * distances, is_match), [slope / scale, intercept], rtol=1e-6
+    )
+
+
+def test_settings_may_be_numbers_of_numpy(tmp_path: Path) -> None:
+    model = PairClassifier(GMML(), strategy="f_beta", beta=np.int64(2)).fit(PAIRS, SIGNS)
+    model.save(tmp_path / "pairs.safetensors")
+    assert PairClassifier.load(tmp_path / "pairs.safetensors").beta == 2
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from calipers import validation
 from calipers.arrays import FloatArray, IndexArray
-from calipers.coordinates import complement, sample_covariance, span_basis
+from calipers.coordinates import complement, span_basis
 from calipers.data.samples import MemorySamples, Samples, in_memory
 from calipers.factors import factor, principal_order, with_positive_peaks
 from calipers.fitting import checking
-from calipers.init import SMALLEST_VARIANCE, scaled, shrinkage_of, std_or_one
+from calipers.init import SMALLEST_VARIANCE, shrinkage_of, std_or_one
 from calipers.inputs import (
     Given,
     counted_part,
@@ -37,6 +37,18 @@ _NO_VARIANCE = 1e-12  # share of the largest variance up to which samples do not
 def root_or_one(variances: FloatArray) -> FloatArray:
     """Standard deviations of features, 1 for a constant one."""
     return np.sqrt(np.where(variances > 0.0, variances, 1.0))
+
+
+def standardised_covariance(samples: Samples) -> tuple[FloatArray, FloatArray]:
+    """Covariance of features divided by their standard deviation, and these, 1 for a constant.
+
+    >>> standardised_covariance(MemorySamples(np.array([[0.0, 5.0], [4.0, 5.0]])))
+    (array([[1., 0.],
+           [0., 0.]]), array([2., 1.]))
+    """
+    covariance = moments_of(samples).covariance
+    unit = root_or_one(np.diag(covariance))
+    return covariance / unit / unit[:, None], unit
 
 
 class Spectrum(NamedTuple):
@@ -99,14 +111,12 @@ class Scatters(NamedTuple):
 
     @classmethod
     def of_pairs(cls, samples: Samples, pairs: IndexArray) -> Scatters:
-        """Of pairs, with their signs in the last column."""
-        linear = scaled(samples)
-        unit = 1.0 / np.asarray(linear.matrix)
+        """Of pairs, with their signs in the last column; the unit is of all samples."""
+        covariance, unit = standardised_covariance(samples)
         near, far = (pairs[pairs[:, 2] == sign, :2] for sign in (1, -1))
         similar, dissimilar = (
             mean_outer_product(samples, some) / unit / unit[:, None] for some in (near, far)
         )
-        covariance = sample_covariance(samples.transformed(linear))
         return cls(similar, dissimilar, 0.5 * similar, covariance, len(near), len(far), unit)
 
     @classmethod
@@ -212,6 +222,7 @@ class FromMoments:
 
     n_components: int | None
     components_: FloatArray
+    feature_scale_: FloatArray
     classes_: npt.NDArray[Any]
     _formula: Callable[[Scatters], FloatArray]
     _of_pairs: Callable[[Samples, IndexArray], Scatters] = staticmethod(Scatters.of_pairs)
@@ -260,6 +271,7 @@ class FromMoments:
             if self._has_classes:
                 self.classes_ = stream.classes
             self._set_from(stream)
+            self.feature_scale_ = np.sqrt(stream.variances)
             self._stream = stream
         return self
 

@@ -198,7 +198,10 @@ def whitening(centered: FloatArray, n_features: int | None = None) -> tuple[Floa
 
 
 def shrinkage_of(covariance: FloatArray, n: float, n_features: int) -> tuple[float, float]:
-    """Oracle approximating shrinkage of a covariance of n samples, and the mean variance."""
+    """Oracle approximating shrinkage of a covariance of n samples, and the mean variance.
+
+    As in scikit-learn, without the term of Chen et al. (2010) that vanishes for many features.
+    """
     d = n_features
     mean_variance = float(np.trace(covariance)) / d
     squared = float(np.sum(covariance**2)) / d**2

@@ -21,11 +21,17 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from calipers.arrays import FloatArray
-from calipers.inputs import checked_labels, refuse_mixed
+from calipers.inputs import checked_labels, refuse_mixed, restored_on_failure
 from calipers.io import FileError, read, write
 from calipers.io.values import is_number, is_scalars
 from calipers.saved import SavedMetric, labels_of
-from calipers.thresholds import STRATEGIES, check_strategy, find_threshold, platt
+from calipers.thresholds import (
+    STRATEGIES,
+    check_strategy,
+    find_threshold,
+    platt,
+    relative_scale,
+)
 from calipers.tuples import TupleClassifier
 
 _SHARE = Interval(Real, 0, 1, closed="both")
@@ -37,7 +43,8 @@ _SETTINGS = ("strategy", "min_rate", "beta")
 class PairClassifier(TupleClassifier):
     """Tell whether two samples match: a metric, a threshold and a probability.
 
-    The metric learns from all pairs. The threshold, and Platt's sigmoid that turns distances into
+    The metric learns from all pairs, each of two samples of its own: for chunklets that share
+    samples call ``RCA().fit_pairs(X, indices, y)``. The threshold, and Platt's sigmoid that turns distances into
     probabilities, are fitted to the distances of pairs that were held out. The scale of some
     metrics depends on the number of pairs, so the distances of each fold are rescaled: the median
     distance between samples of different pairs becomes that of the final metric.
@@ -139,8 +146,13 @@ class PairClassifier(TupleClassifier):
         Self
             The fitted classifier.
         """
+        with restored_on_failure(self):
+            self._learn(self._samples(pairs), y)
+        return self
+
+    def _learn(self, samples: FloatArray, y: npt.ArrayLike) -> None:
+        """Learn the metric, then the threshold and the sigmoid from pairs held out."""
         check_strategy(self.strategy, self.min_rate, self.beta)
-        samples = self._samples(pairs)
         self.classes_, is_match = self._matches(samples, y)
         signs = np.where(is_match, 1, -1)
         n_folds = min(self.cv, int(np.bincount(is_match).min()))
@@ -154,15 +166,19 @@ class PairClassifier(TupleClassifier):
         if self.metric_ is not self.metric:  # it was learned
             for learned, rest in StratifiedKFold(n_folds).split(samples[:, 0, 0], is_match):
                 metric = self._fit_metric("fit_pairs", samples[learned], signs[learned])
-                scale = _relative_scale(self.metric_, metric, samples[learned])
+                scale = relative_scale(self.metric_, metric, samples[learned])
                 held_out[rest] = scale * np.asarray(metric.pair_distance(samples[rest]))
         self.sigmoid_ = platt(held_out, is_match)
         self.threshold_ = find_threshold(
             held_out, is_match, self.strategy, min_rate=self.min_rate, beta=self.beta
         )
-        return self
 
     def _matches(self, pairs: FloatArray, y: npt.ArrayLike) -> tuple[Any, npt.NDArray[np.bool_]]:
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} needs y, a label for each pair, got None: pass e.g. +1 for "
+                "pairs that match and -1 for others."
+            )
         labels = column_or_1d(checked_labels(self, y), warn=True)
         check_consistent_length(pairs, labels)
         refuse_mixed(self, labels)
@@ -203,7 +219,7 @@ class PairClassifier(TupleClassifier):
         """
         check_is_fitted(self)
         kept = {name: np.asarray(getattr(self, name)).tolist() for name in _KEPT}
-        kept |= {name: getattr(self, name) for name in _SETTINGS}
+        kept |= {name: _plain(getattr(self, name)) for name in _SETTINGS}
         if not _is_kept(kept):
             raise FileError(
                 f"Labels {self.classes_.tolist()} cannot be saved: fit to texts, numbers or "
@@ -292,6 +308,10 @@ class PairClassifier(TupleClassifier):
         return self
 
 
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def _is_kept(kept: Any) -> bool:
     """Whether a file has all numbers of a classifier, and nothing else in their place."""
     if not isinstance(kept, dict) or set(kept) != {*_KEPT, *_SETTINGS}:
@@ -305,14 +325,6 @@ def _is_kept(kept: Any) -> bool:
         and all(is_number(value) for value in (threshold, *sigmoid))
         and is_scalars([kept[name] for name in _SETTINGS])
     )
-
-
-def _relative_scale(one: Any, other: Any, samples: FloatArray) -> float:
-    """Ratio of the median distances between samples of different pairs, of one to the other."""
-    others = np.roll(samples[:, 1], len(samples) // 2, axis=0)
-    apart = np.stack([samples[:, 0], others], axis=1)
-    medians = [float(np.median(metric.pair_distance(apart))) for metric in (one, other)]
-    return medians[0] / medians[1] if min(medians) > 0.0 else 1.0
 
 
 class TripletClassifier(TupleClassifier):

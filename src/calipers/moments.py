@@ -146,17 +146,23 @@ class StreamedMoments:
         self._of: dict[Any, tuple[float, FloatArray, FloatArray]]  # size, mean, scatter
         self._of = {} if before is None else dict(before._of)
         self.diagonal: bool = diagonal if before is None else before.diagonal
+        self._classes: npt.NDArray[Any] | None = None if before is None else before._classes
 
     @property
     def classes(self) -> npt.NDArray[Any]:
-        """Labels seen so far, ascending."""
-        return np.array(sorted(self._of))
+        """Labels so far, ascending."""
+        assert self._classes is not None
+        return self._classes
 
     @property
     def variances(self) -> FloatArray:
-        """Variance of each feature, of samples of one class."""
-        ((size, _, scatter),) = self._of.values()
-        return (scatter if self.diagonal else np.diag(scatter)) / size
+        """Variance of each feature, of all samples so far."""
+        parts = list(self._of.values())
+        sizes = np.array([size for size, _, _ in parts])
+        centered = np.array([mean for _, mean, _ in parts]) - parts[0][1]
+        centered -= sizes @ centered / sizes.sum()
+        within = sum(each if self.diagonal else np.diag(each) for _, _, each in parts)
+        return np.asarray((within + sizes @ centered**2) / sizes.sum())
 
     @single_threaded_blas()
     def add(
@@ -164,6 +170,7 @@ class StreamedMoments:
     ) -> None:
         """Let a batch pass (Chan, Golub and LeVeque 1979)."""
         classes, codes = np.unique(y, return_inverse=True)
+        self._classes = with_classes(self._classes, classes)
         for code, label in enumerate(classes.tolist()):
             of_class = codes == code
             of_some = None if weights is None else weights[of_class]
@@ -185,6 +192,11 @@ class StreamedMoments:
         sizes, means, scatters = zip(*(self._of[label] for label in sorted(self._of)), strict=True)
         by_size = sum(size * scatter for size, scatter in zip(sizes, scatters, strict=True))
         return Moments(np.array(sizes), np.array(means), sum(scatters), np.asarray(by_size))
+
+
+def with_classes(before: npt.NDArray[Any] | None, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Classes of a stream and of one more batch, ascending, in the labels' own type."""
+    return np.unique(y if before is None else np.concatenate([before, y]))
 
 
 PAIRS_AT_ONCE = 2**14

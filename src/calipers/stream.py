@@ -14,6 +14,7 @@ from calipers.arrays import FloatArray, IndexArray
 from calipers.coordinates import Coordinates
 from calipers.data.samples import MemorySamples
 from calipers.init import LinearMap
+from calipers.moments import StreamedMoments, with_classes
 from calipers.plan import N_NEIGHBORS, Plan
 from calipers.recipes import Recipe
 from calipers.rounds import Numbers, TripletRounds
@@ -114,11 +115,13 @@ class TripletStream:
         self.solver: SGDSolver | None = None
         self.is_started = False
         self.history = History()
+        self.moments = StreamedMoments(diagonal=True)
+        self.classes: npt.NDArray[Any] | None = None
 
     @contextmanager
     def restored_on_failure(self) -> Iterator[None]:
         """Forget a batch that cannot be learned from."""
-        names = ("X", "triplets", "solver", "is_started", "history")
+        names = ("X", "triplets", "solver", "is_started", "history", "moments", "classes")
         before = {name: getattr(self, name) for name in names}
         before["reservoir"] = deepcopy(self.reservoir)
         try:
@@ -144,7 +147,14 @@ class TripletStream:
         seen = np.concatenate([before, X]) if len(before) else X
         self.add(seen, self._draw(seen, np.concatenate([codes_before, codes]), len(before)))
         self.reservoir.add(X, codes)
-        return np.array(sorted(self.reservoir.codes))
+        self.classes = with_classes(self.classes, y)
+        return self.classes
+
+    def measure(self, X: npt.NDArray[Any]) -> FloatArray:
+        """Standard deviation of each feature, of these samples and of those before."""
+        self.moments = StreamedMoments(self.moments)
+        self.moments.add(X, np.zeros(len(X)))
+        return np.sqrt(self.moments.variances)
 
     def add(self, X: npt.NDArray[Any], triplets: IndexArray) -> None:
         """Put triplets, and the samples they point to, behind those that wait."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,9 +11,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import precision_recall_curve, roc_curve
 
 from calipers.arrays import FloatArray
+from calipers.notices import DataWarning, warn_user
 
 STRATEGIES = ("accuracy", "f_beta", "max_tpr", "max_tnr", "precision", "equal-error-rate")
 _NEED_RATE = {"max_tpr", "max_tnr", "precision"}
+NO_MATCH = -1.0  # a threshold that no distance is within
 
 
 def find_threshold(
@@ -39,7 +42,13 @@ def find_threshold(
             scale = beta**2 * precision + recall
             worth = (1 + beta**2) * precision * recall / np.where(scale > 0.0, scale, 1.0)
         if worth.max() < 0.0:
-            return _below(distances)  # nothing reaches the precision: no match at all
+            warn_user(
+                f"No threshold reaches a precision of {rate:g}, which is at most "
+                f"{precision.max():.2g} among {len(distances)} pairs: no pair is a match now. "
+                "Lower min_rate, or choose another strategy.",
+                DataWarning,
+            )
+            return NO_MATCH
     else:
         fpr, tpr, thresholds = roc_curve(is_match, -distances, drop_intermediate=False)
         n_match = int(is_match.sum())
@@ -51,7 +60,7 @@ def find_threshold(
             "equal-error-rate": -np.abs(fpr - (1.0 - tpr)),
         }[strategy]
     found = float(-thresholds[int(np.argmax(worth))])
-    return found if np.isfinite(found) else _below(distances)
+    return found if np.isfinite(found) else NO_MATCH
 
 
 def check_strategy(strategy: str, min_rate: float | None, beta: float) -> None:
@@ -66,11 +75,6 @@ def check_strategy(strategy: str, min_rate: float | None, beta: float) -> None:
         raise ValueError(f"beta must be a number that is not negative, got {beta!r}.")
 
 
-def _below(distances: FloatArray) -> float:
-    """A threshold that no distance is within."""
-    return float(np.nextafter(distances.min(), -np.inf))
-
-
 def platt(distances: FloatArray, is_match: npt.NDArray[np.bool_]) -> FloatArray:
     """Slope and intercept of the log-odds of a match as a line of the distance (Platt 1999).
 
@@ -78,11 +82,22 @@ def platt(distances: FloatArray, is_match: npt.NDArray[np.bool_]) -> FloatArray:
     """
     n_other, n_match = np.bincount(is_match)
     share = np.where(is_match, (n_match + 1) / (n_match + 2), 1 / (n_other + 2))
-    unit = float(distances.std()) or 1.0
+    largest = float(distances.max()) or 1.0  # of very small or large ones squares are no numbers
+    middle, spread = largest * np.mean(distances / largest), largest * np.std(distances / largest)
+    unit = float(spread) or 1.0
     sigmoid = LogisticRegression(C=np.inf, max_iter=1000)
     sigmoid.fit(
-        np.tile(distances[:, None] / unit, (2, 1)),
+        np.tile((distances[:, None] - middle) / unit, (2, 1)),
         np.repeat([1, 0], len(distances)),
         sample_weight=np.concatenate([share, 1.0 - share]),
     )
-    return np.array([sigmoid.coef_[0, 0] / unit, sigmoid.intercept_[0]])
+    slope = sigmoid.coef_[0, 0] / unit
+    return np.array([slope, sigmoid.intercept_[0] - slope * middle])
+
+
+def relative_scale(one: Any, other: Any, samples: FloatArray) -> float:
+    """Ratio of the median distances between samples of different pairs, of one to the other."""
+    others = np.roll(samples[:, 1], len(samples) // 2, axis=0)
+    apart = np.stack([samples[:, 0], others], axis=1)
+    medians = [float(np.median(metric.pair_distance(apart))) for metric in (one, other)]
+    return medians[0] / medians[1] if min(medians) > 0.0 else 1.0

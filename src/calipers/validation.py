@@ -162,8 +162,15 @@ def check_init(owner: str, init: object, n_features: int, *, has_labels: bool) -
             f"{owner} needs init to be a name or a matrix L, got a {learner}, whose fit a clone "
             "would forget: pass its L once it is fitted, as in init=metric.components_."
         )
-    matrix = np.asarray(init)
-    if matrix.ndim != 2 or matrix.shape[1] != n_features or matrix.dtype.kind not in "iuf":
+    try:
+        matrix = np.asarray(init)
+    except ValueError as ragged:
+        raise ValueError(
+            f"{owner} needs init to be a name or a matrix L, got rows of several lengths: give "
+            f"every row {n_features} numbers."
+        ) from ragged
+    fits = matrix.ndim == 2 and matrix.shape[1] == n_features and len(matrix)
+    if not fits or matrix.dtype.kind not in "iuf":
         raise ValueError(
             f"{owner} needs init to be a name or a matrix L of numbers with {n_features} columns, "
             f"one for each feature, got an array of shape {matrix.shape} and type {matrix.dtype}."

@@ -161,3 +161,62 @@ def test_both_kinds_of_pairs_are_needed(learner: Any, sign: int) -> None:
     kind = "far" if sign == 1 else "near"
     with pytest.raises(ValueError, match=f"needs pairs that should be {kind}"):
         learner.fit_pairs(X, [[0, 1]], [sign])
+
+
+@pytest.mark.parametrize("learner", [GMML(), KISSME(), RCA()], ids=str)
+def test_units_of_pairs_are_of_all_samples(learner: Any) -> None:
+    """Samples that an evenly spaced part of 20,000 leaves out have the spread of a feature."""
+    rng = np.random.default_rng(1)
+    samples = rng.normal(size=(40_001, 3))
+    left_out = np.setdiff1d(np.arange(40_001), np.linspace(0, 40_000, 20_000).astype(int))
+    samples[:, 2] = 0.0
+    samples[left_out, 2] = 1e3 * rng.normal(size=len(left_out))
+    pairs = rng.permutation(left_out)[:4000].reshape(-1, 2)
+    signs = np.where(abs(np.subtract(*samples[pairs, 0].T)) < 1.0, 1, -1)
+    order = rng.permutation(40_001)
+    moved = np.argsort(order)[pairs]
+    one, other = (
+        learner.fit_pairs(*given, signs).get_mahalanobis_matrix()
+        for given in ((samples, pairs), (samples[order], moved))
+    )
+    np.testing.assert_allclose(other, one, rtol=1e-6, atol=1e-9 * one.max())
+
+
+@each
+def test_components_of_pairs_are_by_falling_variance_of_all_samples(learner: Any) -> None:
+    samples = np.random.default_rng(0).normal(size=(200, 5))
+    images = learner.fit_pairs(samples, [[0, 1], [2, 3], [4, 9]], [1, 1, -1]).transform(samples)
+    assert (np.diff(images.var(axis=0)) <= 1e-9 * images.var()).all()
+
+
+def test_equal_class_means_are_no_metric_of_zeros() -> None:
+    """A balanced design with a constant feature: no direction discriminates, and all tie."""
+    design = np.array([[a, b, c, 1.0] for a in (0, 1) for b in (0, 1) for c in (0, 1)] * 3)
+    fitted = Discriminant().fit(design, (design[:, 0] != design[:, 1]).astype(int))
+    assert np.ptp(fitted.transform(design)) > 0.1
+
+
+STREAMS: list[Any] = [
+    *(GMML(), Discriminant(), WithinClass()),
+    *(Scaled(), Scaled(n_components=2), TripletSGD(random_state=0)),
+]
+
+
+@pytest.mark.parametrize("learner", STREAMS, ids=str)
+def test_a_stream_keeps_the_spread_of_its_features(learner: Any) -> None:
+    streamed = learner.partial_fit(X[::2], Y[::2]).partial_fit(X[1::2], Y[1::2])
+    np.testing.assert_allclose(streamed.feature_scale_, X.std(axis=0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("learner", [GMML(), TripletSGD(random_state=0)], ids=str)
+@pytest.mark.parametrize("kind", ["M8[D]", "M8[ns]", "int8", "float32", "U3", "tuples"])
+def test_a_stream_has_the_labels_of_a_fit(learner: Any, kind: str) -> None:
+    y = np.empty(150, dtype=object)
+    if kind == "tuples":
+        y[:] = [(int(label), "x") for label in Y]
+    else:
+        y = (Y.astype("M8[D]") if kind[0] == "M" else Y).astype(kind)
+    expected = learner.fit(X, y).classes_
+    classes = learner.partial_fit(X[::2], y[::2]).partial_fit(X[1::2], y[1::2]).classes_
+    assert classes.dtype == expected.dtype
+    assert classes.tolist() == expected.tolist()

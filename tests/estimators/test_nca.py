@@ -176,3 +176,19 @@ def test_a_batch_needs_neighbours_to_choose_from(name: str) -> None:
     learner, _, samples, targets = CASES[name]
     with pytest.raises(ValueError, match=r"'batch_size' parameter of .* in the range \[4, inf\)"):
         learner(batch_size=3).fit(samples, targets)
+
+
+@pytest.mark.parametrize("kind", ["M8[D]", "M8[ns]", "m8[ns]"])
+def test_times_are_no_targets(kind: str) -> None:
+    with pytest.raises(ValueError, match="MLKR needs targets that are numbers"):
+        MLKR().fit(X, np.arange(150).astype(kind))
+
+
+def test_large_whole_targets_keep_their_differences() -> None:
+    settings = {"batch_size": 64, "random_state": 0}
+    near, far, huge = (
+        MLKR(**settings).fit(X, Y + offset).components_  # type: ignore[arg-type]
+        for offset in (0, 10**18, np.full(150, 10**30, dtype=object))
+    )
+    np.testing.assert_array_equal(far, near)
+    np.testing.assert_array_equal(huge, near)

@@ -71,5 +71,6 @@ class Discriminant(FromLabels, FromMoments, MahalanobisMixin):
         most = min(len(self.classes_) - 1, len(scatters.unit))
         white = scatters.shrunk(scatters.within, scatters.n_similar).power(-0.5)
         between = white @ (scatters.covariance - scatters.within) @ white
-        axes = np.linalg.eigh(between)[1][:, ::-1][:, :most]
-        return np.asarray(axes.T @ white)
+        inside = slice(None if scatters.basis is None else -1)  # class means may be equal, too
+        axes = np.linalg.eigh(between[inside, inside])[1][:, ::-1][:, :most]
+        return np.asarray(axes.T @ white[inside])

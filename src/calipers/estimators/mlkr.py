@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -114,13 +115,17 @@ class MLKR(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  #
     def _learn(self, given: Given) -> None:
         del self.classes_  # targets are no classes
         soft_learning.check(self, given, has_labels=False)
-        targets = np.array(given.classes.tolist())  # of objects, too
-        if targets.dtype.kind not in "biuf":
+        targets = given.classes.tolist()  # of objects, too
+        if given.classes.dtype.kind in "mM":
+            targets = given.classes.astype(str).tolist()
+        if not all(isinstance(target, Real) for target in targets):
             raise ValueError(
                 f"{type(self).__name__} needs targets that are numbers, got "
-                f"{targets.tolist()[0]!r}: pass numbers, or learn from classes by NCA."
+                f"{targets[0]!r}: pass numbers, or learn from classes by NCA."
             )
-        values = targets.astype(np.float64)
+        are_whole = all(isinstance(target, Integral) for target in targets)
+        first = targets[0] if are_whole else 0.0  # differences of large ones are no rounding
+        values = np.array([float(target - first) for target in targets])
         if values.min() == values.max():
             raise ValueError(
                 f"{type(self).__name__} needs targets that differ, got {targets[0]!s} for all "

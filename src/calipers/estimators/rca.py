@@ -9,7 +9,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.closed_forms import FromMoments, Scatters, Spectrum
+from calipers.closed_forms import FromMoments, Scatters, Spectrum, standardised_covariance
 from calipers.data.samples import MemorySamples, Samples
 from calipers.fitting import FromLabels, FromPairs
 from calipers.metric import MahalanobisMixin
@@ -62,7 +62,9 @@ class RCA(FromLabels, FromPairs, FromMoments, MahalanobisMixin):
 
     @staticmethod
     def _of_pairs(samples: Samples, pairs: IndexArray) -> Scatters:
-        return Scatters.of_labels(moments_of(chunklets(samples, pairs)))
+        covariance, unit = standardised_covariance(samples)
+        scatters = Scatters.of_labels(moments_of(chunklets(samples, pairs)), unit)
+        return scatters._replace(covariance=covariance)
 
 
 def chunklets(samples: Samples, pairs: IndexArray) -> MemorySamples:

@@ -109,7 +109,7 @@ class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, M
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "method": [str, Recipe],
         "n_components": [AT_LEAST_ONE, None],
-        "init": [str, np.ndarray, A_LEARNER],
+        "init": [str, "array-like", A_LEARNER],
         "n_neighbors": [AT_LEAST_ONE, None],
         "n_rounds": [AT_LEAST_ONE, None],
         "n_triplets": [AT_LEAST_ONE, None],
@@ -332,6 +332,7 @@ class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, M
         stream = self._stream or self._new_stream(X, labels)
         stream.check_settings(self.get_params())
         with stream.restored_on_failure():
+            self.feature_scale_ = stream.measure(X)
             yield stream
         self._stream = stream
 
