@@ -98,7 +98,7 @@ def _of_split(name: str, seed: int, args: argparse.Namespace) -> Iterator[Row]:
     judged, truth = pairs_of(data.X_test, data.y_test, N_JUDGED, rng, half=args.half)
     for learner in args.learners:
         model = PairClassifier(clone(LEARNERS[learner])).fit(learned, signs)
-        with patch("calipers.matching._relative_scale", return_value=1.0):
+        with patch("calipers.thresholds.relative_scale", return_value=1.0):
             without = clone(model).fit(learned, signs)
         distances = model.pair_distance(judged)
         errors = [

@@ -95,8 +95,10 @@ def test_a_failed_fit_leaves_the_classifier_as_it_was() -> None:
         model.fit(PAIRS[:5, :, :2], np.array(["b", "a", "a", "a", "a"]))
     assert vars(model) == before
     fresh = PairClassifier(GMML())
-    with pytest.raises(ValueError, match="needs y, a label for each pair, got None"):
-        fresh.fit(PAIRS, None)  # type: ignore[arg-type]
+    with pytest.raises(
+        ValueError, match="requires y to be passed, but the target y is None: pass a label for each"
+    ):
+        fresh.fit(PAIRS, None)
     with pytest.raises(NotFittedError):
         fresh.predict(PAIRS)
 
@@ -121,7 +123,8 @@ def test_probabilities_do_not_depend_on_the_scale(scale: float) -> None:
 
 
 def test_settings_may_be_numbers_of_numpy(tmp_path: Path) -> None:
-    model = PairClassifier(GMML(), strategy="f_beta", beta=np.int64(2)).fit(PAIRS, SIGNS)
+    beta: Any = np.int64(2)
+    model = PairClassifier(GMML(), strategy="f_beta", beta=beta).fit(PAIRS, SIGNS)
     model.save(tmp_path / "pairs.safetensors")
     assert PairClassifier.load(tmp_path / "pairs.safetensors").beta == 2
 

@@ -306,7 +306,7 @@ def refuse_no_labels(estimator: Any, y: Any) -> None:
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None: pass "
-            "labels, or your own triplets to TripletSGD.fit_triplets."
+            "a label for each, or learn from your own triplets by TripletSGD.fit_triplets."
         )
 
 

@@ -20,18 +20,13 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
+from calipers import thresholds
 from calipers.arrays import FloatArray
 from calipers.inputs import checked_labels, refuse_mixed, restored_on_failure
 from calipers.io import FileError, read, write
 from calipers.io.values import is_number, is_scalars
 from calipers.saved import SavedMetric, labels_of
-from calipers.thresholds import (
-    STRATEGIES,
-    check_strategy,
-    find_threshold,
-    platt,
-    relative_scale,
-)
+from calipers.thresholds import STRATEGIES, check_strategy, find_threshold
 from calipers.tuples import TupleClassifier
 
 _SHARE = Interval(Real, 0, 1, closed="both")
@@ -43,8 +38,8 @@ _SETTINGS = ("strategy", "min_rate", "beta")
 class PairClassifier(TupleClassifier):
     """Tell whether two samples match: a metric, a threshold and a probability.
 
-    The metric learns from all pairs, each of two samples of its own: for chunklets that share
-    samples call ``RCA().fit_pairs(X, indices, y)``. The threshold, and Platt's sigmoid that turns distances into
+    The metric learns from all pairs, each of two samples of its own (for chunklets that share
+    samples see `RCA.fit_pairs`). The threshold, and Platt's sigmoid that turns distances into
     probabilities, are fitted to the distances of pairs that were held out. The scale of some
     metrics depends on the number of pairs, so the distances of each fold are rescaled: the median
     distance between samples of different pairs becomes that of the final metric.
@@ -166,19 +161,14 @@ class PairClassifier(TupleClassifier):
         if self.metric_ is not self.metric:  # it was learned
             for learned, rest in StratifiedKFold(n_folds).split(samples[:, 0, 0], is_match):
                 metric = self._fit_metric("fit_pairs", samples[learned], signs[learned])
-                scale = relative_scale(self.metric_, metric, samples[learned])
+                scale = thresholds.relative_scale(self.metric_, metric, samples[learned])
                 held_out[rest] = scale * np.asarray(metric.pair_distance(samples[rest]))
-        self.sigmoid_ = platt(held_out, is_match)
+        self.sigmoid_ = thresholds.platt(held_out, is_match)
         self.threshold_ = find_threshold(
             held_out, is_match, self.strategy, min_rate=self.min_rate, beta=self.beta
         )
 
     def _matches(self, pairs: FloatArray, y: npt.ArrayLike) -> tuple[Any, npt.NDArray[np.bool_]]:
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} needs y, a label for each pair, got None: pass e.g. +1 for "
-                "pairs that match and -1 for others."
-            )
         labels = column_or_1d(checked_labels(self, y), warn=True)
         check_consistent_length(pairs, labels)
         refuse_mixed(self, labels)

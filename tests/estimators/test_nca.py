@@ -187,7 +187,7 @@ def test_times_are_no_targets(kind: str) -> None:
 def test_large_whole_targets_keep_their_differences() -> None:
     settings = {"batch_size": 64, "random_state": 0}
     near, far, huge = (
-        MLKR(**settings).fit(X, Y + offset).components_  # type: ignore[arg-type]
+        MLKR(**settings).fit(X, Y + offset).components_
         for offset in (0, 10**18, np.full(150, 10**30, dtype=object))
     )
     np.testing.assert_array_equal(far, near)
