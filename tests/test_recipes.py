@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from copy import copy, deepcopy
 from dataclasses import FrozenInstanceError, fields, replace
 from typing import Any
@@ -17,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from calipers import TripletSGD, recipes
 from calipers.projections import AtEnd, EveryUpdate, FrankWolfe, Periodic
 from calipers.recipes import PAPER_METHODS, RECIPES, Recipe, recipe_of
+from learners import iris
 from learners import noise as little_noise
 from reference.plain import loss_slope, outer
 from solver_runs import METHODS, Settings, noise, run_real
@@ -184,3 +186,12 @@ def test_ha_sgd_whose_largest_norm_is_exceeded_is_mini_sgd() -> None:
     mini, _ = run_real(X, triplets, Settings("mini-sgd"))
     assert accepted.tolist() == [True]
     np.testing.assert_array_equal(real.last, mini.last)
+
+
+@pytest.mark.parametrize("method", ["all-pairs-sgd", "mini-sgd", "ha-sgd"])
+@pytest.mark.parametrize("period", [sys.maxsize, 10**30])
+def test_a_projection_that_never_comes(method: str, period: int) -> None:
+    recipe = replace(recipe_of(method), projection=period)
+    X, y = iris()
+    fitted = TripletSGD(recipe, n_rounds=1, n_triplets=2000, random_state=0).fit(X, y)
+    assert np.isfinite(fitted.components_).all()

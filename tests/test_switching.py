@@ -83,7 +83,7 @@ def test_pairs_of_samples_are_shown_another_way(name: str, pairs: Any, y: Any) -
 @pytest.mark.parametrize("name", sorted(set(LEARNERS) - {"Euclidean", "Scaled"}))
 def test_labels_that_are_missing(name: str) -> None:
     assert get_tags(LEARNERS[name]).target_tags.required
-    with pytest.raises(ValueError, match=f"^{name} requires y .*: pass labels, or your own trip"):
+    with pytest.raises(ValueError, match=f"^{name} requires y .*: pass a label for each, or learn"):
         LEARNERS[name].fit(np.ones((5, 2)))
 
 

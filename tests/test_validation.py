@@ -61,8 +61,8 @@ REFUSED_BY_FIT: dict[str, tuple[Any, Any, type[Exception], str]] = {
         X,
         None,
         ValueError,
-        "{} requires y to be passed, but the target y is None: pass labels, or your own triplets "
-        "to TripletSGD.fit_triplets.",
+        "{} requires y to be passed, but the target y is None: pass a label for each, or learn "
+        "from your own triplets by TripletSGD.fit_triplets.",
     ),
     "labels without an order": (
         X,

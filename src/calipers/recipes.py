@@ -12,6 +12,7 @@ True
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
@@ -144,7 +145,7 @@ class Recipe:
             return AtEnd(unit=unit)
         if self.projection == "frank-wolfe":
             return FrankWolfe(radius, lipschitz, unit)
-        return Periodic(int(self.projection))
+        return Periodic(min(int(self.projection), sys.maxsize))
 
 
 def _is_whole(value: object) -> bool:

@@ -94,6 +94,18 @@ def test_values_that_meet_are_told_apart(gap: float, most: int) -> None:
     assert_negative_pairs(M, values, vectors)
 
 
+@pytest.mark.parametrize(("d", "k", "seed"), [(200, 100, 25), (300, 25, 11), (300, 25, 59)])
+def test_many_values_that_meet_are_told_apart(d: int, k: int, seed: int) -> None:
+    """Of such a range dsyevr finds the pairs and says that it has failed."""
+    rng = np.random.default_rng(seed)
+    spectrum = np.linspace(0.1, 2.0, d)
+    spectrum[:k] = -1.0 - 1e-15 * rng.random(k)
+    Q = np.linalg.qr(rng.normal(size=(d, d)))[0]
+    M = (Q * spectrum) @ Q.T
+    values, vectors = _all_negative((M + M.T) / 2, k)
+    assert_negative_pairs(M, values, vectors)
+
+
 @pytest.mark.parametrize("scale", [1e-150, 1e150])
 def test_pairs_do_not_depend_on_the_units_of_the_matrix(scale: float) -> None:
     spectrum = np.concatenate([[-1e-2, -1e-6, -1e-10], np.logspace(-12, 0, 17)])

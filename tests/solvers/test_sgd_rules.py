@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from calipers.arrays import FloatArray, IndexArray
 from calipers.losses import Hinge
 from calipers.projections import AtEnd, EveryUpdate, FrankWolfe, Periodic
-from calipers.sampling import PassiveAggressive
+from calipers.sampling import BySlope, PassiveAggressive
 from calipers.solvers.sgd import Settings, SGDSolver
 from reference.plain_rules import plain_never, plain_now_and_then, plain_once, plain_spml
 from solver_runs import assert_same_matrix, fed, noise, solver_of
@@ -148,3 +148,36 @@ def test_a_passive_aggressive_step_is_that_of_one_triplet() -> None:
     assert Settings(policy=PassiveAggressive(0.1)).batch_size == 1
     with pytest.raises(ValueError, match=r"^PassiveAggressive .* one triplet, got batch_size=10: "):
         Settings(policy=PassiveAggressive(0.1), batch_size=10)
+
+
+@pytest.mark.parametrize("period", [2**62, 2**63 - 1])
+def test_a_period_that_never_ends_needs_no_more_memory_than_features(period: int) -> None:
+    assert Periodic(period).max_negatives(10, 4) == 4
+
+
+@pytest.mark.parametrize("period", [0, -1])
+def test_a_period_is_at_least_1(period: int) -> None:
+    with pytest.raises(ValueError, match=f"Periodic needs a period of at least 1, got {period}"):
+        Periodic(period)
+
+
+def test_parts_that_do_not_fit_together() -> None:
+    with pytest.raises(
+        ValueError, match="batch_size=6 is no multiple of the 4 triplets of an"
+    ):
+        Settings(batch_size=6, all_pairs=2)
+    with pytest.raises(
+        ValueError, match=r"all_pairs=3 needs the policy EveryBatch\(\), got"
+    ):
+        Settings(policy=BySlope(), batch_size=9, all_pairs=3)
+
+
+@pytest.mark.parametrize(("width", "index"), [(5, 10), (5, -1), (4, 0)])
+def test_triplets_point_to_samples(width: int, index: int) -> None:
+    X, triplets = noise(width, 3, n_rows=10)
+    triplets[1, 2] = index
+    solver = solver_of(Settings(), 5)
+    with pytest.raises(
+        ValueError, match="triplets of samples with 5 features are needed, got 10"
+    ):
+        solver.advance(X, triplets)

@@ -1,4 +1,4 @@
-"""What is compiled ahead of time: the loop, its parts, the projection, the neighbour search.
+"""What is compiled ahead of time: the loops of solvers, their parts, the neighbour search.
 
 `compiled` is one extension module. ``compiled.pyx`` names the files that it is made of.
 """
@@ -42,7 +42,8 @@ class _Library(ExtensionFileLoader):
 def _check() -> None:
     """Raise ImportError where the library is missing, damaged or built for something else.
 
-    It is opened but not initialised, which would load NumPy and SciPy.
+    It is opened but not initialised, which would load NumPy and SciPy. Nothing else in this folder
+    can be imported.
     """
     for folder in __path__:
         sys.path_importer_cache[folder] = FileFinder(folder, (_Library, EXTENSION_SUFFIXES))

@@ -54,7 +54,7 @@ cdef class Samples:
 
 cdef void gather(Samples X, const Py_ssize_t *triplets, Py_ssize_t n, double *far,
                  double *near) noexcept nogil:
-    """Differences of triplets (anchor, positive, negative): to the negative, and to the positive."""
+    """Differences of triplets' anchors to their negatives, and to their positives."""
     if X._float != NULL:
         cal_gather_float(X._float, triplets, n, X.d, far, near)
     else:
@@ -149,7 +149,10 @@ cdef void update_margins(const double *far, const double *near, Py_ssize_t n, Py
 
 cdef double add_outer_products(double *M, Py_ssize_t d, const double *vectors,
                                const double *signs, Py_ssize_t rank) noexcept nogil:
-    """``M += sum(sign * v v')``, symmetric to the last bit; returns ``sum(M**2)``."""
+    """``M += sum(sign * v v')``; returns ``sum(M**2)``.
+
+    For signs +1 and -1 it stays symmetric to the last bit.
+    """
     cdef int n_features = <int>d, count
     cdef double one = 1.0, sign
     cdef Py_ssize_t first = 0, i

@@ -89,7 +89,7 @@ cdef void decide_bilinear(Triplets triplets, Py_ssize_t first, Py_ssize_t stop,
 
 cdef void change_bilinear(double *W, Triplets triplets, Py_ssize_t first,
                           Py_ssize_t stop) noexcept nogil:
-    """``W += sum(tau p z')``; the updates move to the front of the look-ahead, which is done with."""
+    """``W += sum(tau p z')``; the updates move to the front of the look-ahead, which is used up."""
     cdef Py_ssize_t t, i, d = triplets.X.d
     cdef int n_features = <int>d, n = 0
     cdef double one = 1.0

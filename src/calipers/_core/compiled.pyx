@@ -1,6 +1,6 @@
 """What is compiled ahead of time, as one extension module, in the order in which it is read.
 
-Each file uses names of those above it, and of no other. Loops release the interpreter's lock.
+Each file uses names of those above it, and of no other. Long loops release the interpreter's lock.
 Arrays are checked before they come here.
 """
 

@@ -1,7 +1,8 @@
 # Negative eigenpairs of a symmetric matrix that has few, and none but those.
 #
 # Up to `SMALL` features the tridiagonal form of the matrix gives them. Beyond, the Lanczos process
-# finds few of them sooner. What neither of them finds dsyevr finds.
+# finds few of them sooner, and leaves the rest to the tridiagonal form, beyond `CACHED` features to
+# dsyevr. What nearly meets dsyevr finds.
 
 cdef double TINY = 1e-13  # eigenvalues above -TINY * norm count as zero
 cdef double RESIDUAL = 1e-12  # a pair has converged when ||M q - value q|| <= RESIDUAL * norm
@@ -53,17 +54,18 @@ cdef bint is_positive_definite(const double *M, double shift, EigenWorkspace w) 
     if d <= SMALL:
         return cal_is_positive_definite(w.square, d)
     dpotrf(b"L", &d, w.square, &d, &info)
-    return info == 0 and w.square[d * d - 1] > 0.0  # a NaN passes unseen
+    return info == 0 and w.square[w.d * w.d - 1] > 0.0  # a NaN passes unseen
 
 
-cdef void product(const double *M, Py_ssize_t d, double *x, double *out) noexcept nogil:
+cdef void times_vector(const double *M, Py_ssize_t d, double *x, double *out) noexcept nogil:
+    """``out = M x`` for a symmetric M."""
     cdef int n = <int>d, unit = 1
     cdef double one = 1.0, zero = 0.0
     dsymv(b"L", &n, &one, <double *>M, &n, x, &unit, &zero, out, &unit)
 
 
-cdef double lowest(const double *alpha, const double *beta, Py_ssize_t n) noexcept nogil:
-    """A number that no eigenvalue of the tridiagonal matrix lies below (Gershgorin)."""
+cdef double gershgorin(const double *alpha, const double *beta, Py_ssize_t n) noexcept nogil:
+    """A number that no eigenvalue of the tridiagonal matrix lies below."""
     cdef double low = INFINITY, radius
     cdef Py_ssize_t i
     for i in range(n):
@@ -79,7 +81,7 @@ cdef double ritz_pair(Py_ssize_t n, Py_ssize_t k, double below, double residual,
     Returns its residual as a multiple of that of a converged one.
     """
     cdef double *beta = w.alpha + w.d
-    value[0] = cal_tridiagonal_pair(w.alpha, beta, n, k, lowest(w.alpha, beta, n), below,
+    value[0] = cal_tridiagonal_pair(w.alpha, beta, n, k, gershgorin(w.alpha, beta, n), below,
                                     0.01 * residual, w.ritz, w.ritz + w.d)
     return fabs(beta[n - 1] * w.ritz[n - 1]) / residual
 
@@ -91,15 +93,19 @@ cdef bint made_orthogonal(const double *values, double *vectors, Py_ssize_t k, P
     Vectors of values that differ by a gap overlap by rounding / gap. Where values nearly meet, one
     vector may have come out twice.
     """
-    cdef double overlap, largest = 0.0
+    cdef double overlap, length, largest = 0.0
     cdef Py_ssize_t m
     for m in range(k):
         overlap = fabs(cal_dot(vectors + m * d, vectors + k * d, d))
         if not (overlap <= 0.1 and overlap * fabs(values[m] - values[k]) <= 0.1 * residual):
             return False
         largest = fmax(largest, overlap)
-    if largest > ORTHOGONAL:
-        cal_scale(vectors + k * d, 1.0 / cal_orthogonalise(vectors, k, d, vectors + k * d), d)
+    if largest <= ORTHOGONAL:
+        return True
+    length = cal_orthogonalise(vectors, k, d, vectors + k * d)
+    if not length > 0.9:
+        return False
+    cal_scale(vectors + k * d, 1.0 / length, d)
     return True
 
 
@@ -141,7 +147,7 @@ cdef Py_ssize_t lanczos(const double *M, double below, double norm, Py_ssize_t m
     cal_scale(w.basis, 1.0 / length, d)
     for step in range(limit):
         image = w.basis + (step + 1) * d
-        product(M, d, image - d, image)
+        times_vector(M, d, image - d, image)
         alpha[step] = cal_dot(image - d, image, d)
         cal_add(image, -alpha[step], image - d, d)
         if step > 0:
@@ -212,7 +218,7 @@ cdef Py_ssize_t tridiagonal_pairs(const double *M, double norm, double below, Py
     memcpy(w.square, M, d * d * sizeof(double))
     cal_scale(w.square, 1.0 / norm, d * d)  # squares of small entries of M would vanish
     cal_tridiagonalise(w.square, d, alpha, beta, w.ritz, w.work)
-    low, count = lowest(alpha, beta, d), min(most, cal_count_below(alpha, beta, d, high))
+    low, count = gershgorin(alpha, beta, d), min(most, cal_count_below(alpha, beta, d, high))
     for k in range(count):
         q = vectors + k * d
         values[k] = norm * cal_tridiagonal_pair(alpha, beta, d, k, low, high, 0.01 * RESIDUAL,
@@ -228,32 +234,38 @@ cdef Py_ssize_t lapack_pairs(const double *M, double norm, double below, Py_ssiz
                              EigenWorkspace w) except -1 nogil:
     """The same by LAPACK.
 
-    Of all pairs in a range dsyevr may not find those that nearly meet, so a single one is sought
-    by its number.
+    Of all pairs in a range dsyevr may miss those that nearly meet, so a single one is sought by
+    its number. Where it gives up, or vectors are not orthogonal, it finds all pairs of M, by
+    another algorithm.
     """
     cdef int d = <int>w.d, found = 0, info = 1, first = 1, lwork = 90 * d, liwork = 10 * d
     cdef double low = -2.0, high = below / norm, accuracy = 0.0
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i, k, count = 0
     cdef double *eigenvalues = w.basis
+    cdef const char *which = b"I" if most == 1 else b"V"
     # for as many as rounding may show; pages that are not written cost nothing
     cdef double *eigenvectors = <double *>malloc(w.d * w.d * sizeof(double))
-    if norm < INFINITY and eigenvectors != NULL:
+    while norm < INFINITY and eigenvectors != NULL:
         for i in range(w.d * w.d):
             w.square[i] = M[i] / norm
-        dsyevr(b"V", b"I" if most == 1 else b"V", b"L", &d, w.square, &d, &low, &high, &first,
-               &first, &accuracy, &found, eigenvalues, eigenvectors, &d, w.integers, w.work, &lwork,
+        dsyevr(b"V", <char *>which, b"L", &d, w.square, &d, &low, &high, &first, &first, &accuracy,
+               &found, eigenvalues, eigenvectors, &d, w.integers, w.work, &lwork,
                w.integers + 2 * d, &liwork, &info)
-        found = min(found, <int>most)
-        if most == 1 and found == 1 and not eigenvalues[0] < high:
-            found = 0
-        for i in range(found):
-            values[i] = norm * eigenvalues[i]
-        memcpy(vectors, eigenvectors, found * w.d * sizeof(double))
+        count = k = 0
+        while info == 0 and count < min(<Py_ssize_t>found, most) and eigenvalues[count] < high:
+            values[count] = norm * eigenvalues[count]
+            count += 1
+        memcpy(vectors, eigenvectors, count * w.d * sizeof(double))
+        while k < count and made_orthogonal(values, vectors, k, w.d, RESIDUAL * norm):
+            k += 1
+        if which[0] == b"A" or info == 0 and k == count:
+            break
+        which = b"A"
     free(eigenvectors)
     if info != 0:
         with gil:
             raise ValueError("LAPACK's dsyevr did not converge")
-    return found
+    return count
 
 
 cdef double lowest_pair(const double *M, double below, double norm, double *q,
@@ -270,7 +282,7 @@ cdef double lowest_pair(const double *M, double below, double norm, double *q,
         for i in range(w.d):
             w.start[i] += bit * cos(1.7 * i * i + 0.5)
         found = lanczos(M, below, norm, 1, &value, vector, w, &rest)
-        if found == 0 and rest == below and is_positive_definite(M, -10.0 * below, w):
+        if found == 0 and rest == below and below == 0.0 and is_positive_definite(M, 0.0, w):
             return 0.0
     if found == 0 and lowest_pairs(M, norm, below, 1, &value, vector, w) == 0:
         return 0.0

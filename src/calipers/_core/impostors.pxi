@@ -19,9 +19,10 @@ def columns_below(const float[:, ::1] bounds, const float[::1] limits,
     while i < m:
         with nogil:
             while i < m and at + n <= columns.shape[0]:
-                at += cal_columns_below(&bounds[i, 0], 0, own[i, 0], limits[i], &columns[at])
+                at += cal_columns_below(&bounds[i, 0], 0, own[i, 0], limits[i], &columns[0] + at)
                 if own[i, 1] < n:
-                    at += cal_columns_below(&bounds[i, 0], own[i, 1], n, limits[i], &columns[0] + at)
+                    at += cal_columns_below(&bounds[i, 0], own[i, 1], n, limits[i],
+                                            &columns[0] + at)
                 i += 1
                 begins[i] = at
         if i < m:
@@ -63,7 +64,8 @@ def weigh(const double[:, ::1] X, const double[:, ::1] Z, const double[::1] weig
 
     Z is the image of X in which distances are taken. A triplet counts by the weights of its anchor
     and its impostor. With n_ij the violated triplets of anchor i in which j is the target and n_il
-    those in which l is the impostor, row i of ``mixed`` becomes ``sum_j n_ij x_j - sum_l n_il x_l``,
+    those in which l is the impostor, row i of ``mixed`` becomes
+    ``sum_j n_ij x_j - sum_l n_il x_l``,
     ``counts[j]`` grows by n_ij, ``counts[l]`` falls by n_il.
 
     Returns the sum of hinges and the number of violated triplets.

@@ -8,7 +8,6 @@
 #define CALIPERS_KERNELS_H
 
 #include <stddef.h>
-#include <stdlib.h>
 
 #ifdef CALIPERS_CLONES  /* set by meson.build where the compiler and the C library know them */
 #define CLONED __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
@@ -73,6 +72,7 @@ int cal_count_within_double(const double *scores, const double *norms, ptrdiff_t
 ptrdiff_t cal_columns_below(const float *bounds, ptrdiff_t first, ptrdiff_t stop, float limit,
                             int *out);
 int cal_count_below(const double *alpha, const double *beta, ptrdiff_t n, double x);
+/* `work` holds 2 n numbers */
 double cal_tridiagonal_pair(const double *alpha, const double *beta, ptrdiff_t n, ptrdiff_t k,
                             double low, double high, double accuracy, double *vector,
                             double *work);

@@ -10,7 +10,7 @@
 
 cdef Py_ssize_t SMALLEST_BLOCK = 16  # pairs between two changes of A itself
 cdef Py_ssize_t LARGEST_BLOCK = 64
-cdef double DISTANCE_ROUNDING = 1e-12  # squared distances below this share of the usual: equal samples
+cdef double DISTANCE_ROUNDING = 1e-12  # equal samples: a smaller share of the usual distance
 
 
 cdef class PairStep(Part):
@@ -62,7 +62,8 @@ cdef class TowardsTarget(PairStep):
                                double usual, bint *moves) noexcept nogil:
         cdef double target = self.near if sign > 0 else self.far, eta = self.learning_rate
         cdef double q, s, root
-        moves[0] = squared > DISTANCE_ROUNDING * fmax(1.0, usual) and sign * (squared - target) > 0.0
+        moves[0] = squared > DISTANCE_ROUNDING * fmax(1.0, usual)
+        moves[0] = moves[0] and sign * (squared - target) > 0.0
         if not moves[0]:
             return 0.0
         # the positive root, in the form that does not subtract equals

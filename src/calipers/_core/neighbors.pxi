@@ -1,4 +1,5 @@
-# Keep the nearest samples of both lists while products stream past, or find them in a k-d tree.
+# The nearest samples of an anchor in its own class, and in the others: two lists, kept while
+# products stream past, or found in a k-d tree.
 #
 # Every candidate's distance is summed from its differences, feature by feature, so that equal
 # pairs of samples tie to the last bit; products and boxes only say which need not be evaluated.
@@ -7,7 +8,7 @@ ctypedef fused real:
     float
     double
 
-cdef Py_ssize_t COLUMNS_AT_ONCE = 64  # samples compared with the limit at once, a few vector registers
+cdef Py_ssize_t COLUMNS_AT_ONCE = 64  # compared with the limit: a few vector registers
 
 
 cdef bint insert(double *distances, Py_ssize_t *indices, Py_ssize_t size, double distance,
@@ -94,6 +95,17 @@ def set_limits(Lists lists, const double[::1] squared_norms, Bound bound):
             set_limit(nearest, anchor, squared_norms[anchor], bound)
 
 
+cdef struct Scan:
+    Py_ssize_t anchor
+    Py_ssize_t own  # its index
+    const double *query
+    double squared_norm
+    const double *samples  # of the tile
+    const Py_ssize_t *indices
+    Py_ssize_t d
+    Bound bound
+
+
 def offer_tile(real[:, ::1] products, Py_ssize_t first, anchors, tile, Lists same, Lists other,
                Bound bound):
     """Offer a tile of samples to the lists of anchors ``first, ...``: the number of sums.
@@ -123,17 +135,6 @@ def offer_tile(real[:, ::1] products, Py_ssize_t first, anchors, tile, Lists sam
                 summed += offer_columns(&products[i, 0], &norms[0], 0, begins[a], scan, far)
                 summed += offer_columns(&products[i, 0], &norms[0], ends[a], n, scan, far)
     return summed
-
-
-cdef struct Scan:
-    Py_ssize_t anchor
-    Py_ssize_t own  # its index
-    const double *query
-    double squared_norm
-    const double *samples  # of the tile
-    const Py_ssize_t *indices
-    Py_ssize_t d
-    Bound bound
 
 
 cdef Py_ssize_t offer_columns(const real *products, const real *norms, Py_ssize_t begin,
@@ -172,9 +173,9 @@ cdef class Tree:
     """Samples leaf after leaf, their classes and indices in X, and the nodes above them.
 
     The tree is balanced and implicit: the children of node i are 2 i + 1 and 2 i + 2. A node is
-    left out only if its box is farther than the list's last sample. The box distance sums per-feature gaps in the order in
-    which distances are summed; rounding is monotone, so it never exceeds the summed distance of a
-    sample inside, and ties across boxes are all seen.
+    left out only if its box is farther than the list's last sample. The box distance sums gaps of
+    features in the order in which distances are summed; rounding is monotone, so it never exceeds
+    the summed distance of a sample inside, and ties across boxes are all seen.
 
     Parameters
     ----------
@@ -204,7 +205,7 @@ cdef class Tree:
         self.low, self.high, self.only_class, self.classes = low, high, only_class, classes
 
     def descend(self, const Py_ssize_t[::1] places, Py_ssize_t n_same, Py_ssize_t n_other):
-        """Both lists of the samples at some places, and the number of boxes and samples evaluated."""
+        """Both lists of the samples at some places; how many boxes and samples were evaluated."""
         m = len(places)
         same = np.full((m, n_same), -1, dtype=np.intp)
         other = np.full((m, n_other), -1, dtype=np.intp)

@@ -196,7 +196,7 @@ cdef class Shrinking(Schedule):
 
 
 cdef class FrankWolfeSteps(Schedule):
-    """Steps of :class:`~calipers.projections.FrankWolfe`: rate 1 / sqrt(t), kept 1 - 1 / sqrt(t)."""
+    """For :class:`~calipers.projections.FrankWolfe`: rate 1 / sqrt(t), kept 1 - 1 / sqrt(t)."""
 
     cdef double rate_of(self, double t) noexcept nogil:
         return 1.0 / sqrt(t)
@@ -205,8 +205,8 @@ cdef class FrankWolfeSteps(Schedule):
         return 1.0 - 1.0 / sqrt(t)
 
 
-# Sampling policies. An accepted batch moves the metric by ``eta * slope / (batch_size * probability)``
-# along each of its triplets; dividing by the probability keeps the step unbiased.
+# Sampling policies. An accepted batch moves the metric along each of its triplets by
+# ``eta * slope / (batch_size * probability)``; dividing by the probability keeps the step unbiased.
 
 
 cdef struct Batch:
@@ -279,7 +279,7 @@ cdef class BySlope(Policy):
 cdef class ByGradientNorm(Policy):
     """Update with probability ``min(1, norm of the batch gradient / largest)`` (HA-SGD).
 
-    An accepted step then has Frobenius length ``eta * largest`` before the projection.
+    Unless the norm is larger, an accepted step then has Frobenius length ``eta * largest``.
     """
 
     cdef readonly double largest

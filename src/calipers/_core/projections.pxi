@@ -4,7 +4,7 @@
 # there the whole change of M; it returns how many directions that has.
 
 cdef double FACTOR_ROUNDING = 1e-12  # TINY where a factorisation tells
-cdef double FEW_NEGATIVE = 4.0  # negative eigenvalues of a change, in the mean so far, that Lanczos finds
+cdef double FEW_NEGATIVE = 4.0  # of a change, in the mean so far, that Lanczos finds
 
 
 cdef int change(State state, Workspace work, Py_ssize_t rank) except -1 nogil:
@@ -140,10 +140,12 @@ cdef class Periodic(Rule):
     parameters = ("period",)
 
     def __init__(self, Py_ssize_t period):
+        if period < 1:
+            raise ValueError(f"Periodic needs a period of at least 1, got {period}.")
         self.period = period
 
     def max_negatives(self, Py_ssize_t rows, Py_ssize_t d):
-        return min(d, rows * self.period)
+        return min(d, rows * min(d, self.period))
 
     cdef Py_ssize_t update(self, State state, Schedule schedule, Workspace work,
                            Py_ssize_t rank) except -1 nogil:
@@ -237,7 +239,8 @@ cdef class FrankWolfe(Rule):
         F_t(M) = \frac1t \sum_{s \le t} \langle G_s, M \rangle + \sigma_t \|M - M_1\|_F^2,
         \qquad \sigma_t = \frac{\text{lipschitz}}{\text{diameter}}\, t^{-1/4},
 
-    step t goes to :math:`(1 - t^{-1/2}) M_t + t^{-1/2} V_t` (:class:`~calipers.schedules.FrankWolfeSteps`),
+    step t goes to :math:`(1 - t^{-1/2}) M_t + t^{-1/2} V_t`
+    (:class:`~calipers.schedules.FrankWolfeSteps`),
     where :math:`V_t` minimises :math:`\langle \nabla F_t(M_t), V \rangle` over the domain: it is
     :math:`trace\; q q'` for the lowest eigenvector q of the gradient, or 0 where none is negative.
     The diameter is :math:`\sqrt2` times the trace. Every iterate after the first is in the domain.

@@ -15,7 +15,7 @@ cdef class Method:
     Parameters
     ----------
     loss, policy, schedule, rule : Loss, Policy, Schedule, Rule
-        See the modules of these names.
+        See parts.pxi and projections.pxi.
     radius : float
         Largest Frobenius norm of an iterate.
     max_importance_weight : float
@@ -103,8 +103,9 @@ cdef class LookAhead:
 def run_sgd(State state, LookAhead ahead, Method method, Workspace work, Py_ssize_t length):
     """Run through all iterations, evaluating the candidates of ``length`` at a time.
 
-    ``length = 0``: the margins of all candidates are already those of the present M.
-    Raises ValueError where eigenvalues are not found; M is not to be used then.
+    ``length = 0``: the margins of all candidates are already those of the present M. With all-pairs
+    triplets, whose margins are not carried, it is 0 or 1. Raises ValueError where M is not finite or
+    its eigenvalues are not found; M is not to be used then.
     """
     with nogil:
         _run_sgd(state, ahead, method, work, length)
@@ -200,7 +201,7 @@ cdef Py_ssize_t directions(const double *far, const double *near, double probabi
     cdef const double *rows = far
     for side in range(2):
         for s in range(work.rows):
-            pull = summed(work.slopes, s, k, side == 0)
+            pull = slope_sum(work.slopes, s, k, side == 0)
             weight = rate * (pull / probability if probability * most > 1.0 else pull * most)
             length = max(cal_dot(far + s * d, far + s * d, d),
                          cal_dot(near + s * d, near + s * d, d))
@@ -215,8 +216,8 @@ cdef Py_ssize_t directions(const double *far, const double *near, double probabi
     return rank
 
 
-cdef inline double summed(const double *slopes, Py_ssize_t s, Py_ssize_t k,
-                          bint far) noexcept nogil:
+cdef inline double slope_sum(const double *slopes, Py_ssize_t s, Py_ssize_t k,
+                             bint far) noexcept nogil:
     """Sum of the slopes of the triplets that far or near difference s is a part of."""
     cdef Py_ssize_t first = s // k * k * k, r = s % k, c
     cdef double total = 0.0

@@ -177,7 +177,7 @@ static inline double outer_norm(double far2, double near2, double cross) {
     return sqrt(squared > 0.0 ? squared : 0.0);
 }
 
-/* Frobenius norm of far far' - near near' for each of k near differences with each of k far ones. */
+/* Frobenius norms of far far' - near near', of each of k near differences with each of k far. */
 CLONED void cal_outer_norms(const double *far, const double *near, ptrdiff_t n, ptrdiff_t d,
                             ptrdiff_t k, double *norms) {
     for (ptrdiff_t t = 0; t < n && k == 1; t++) {

@@ -46,6 +46,15 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit together."""
+        if self.batch_size < 1 or self.batch_size % self.all_pairs**2:
+            raise ValueError(
+                f"batch_size={self.batch_size} is no multiple of the {self.all_pairs**2} triplets "
+                f"of an anchor: all_pairs={self.all_pairs} takes them together."
+            )
+        if self.all_pairs > 1 and not isinstance(self.policy, EveryBatch):
+            raise ValueError(
+                f"all_pairs={self.all_pairs} needs the policy EveryBatch(), got {self.policy!r}."
+            )
         if isinstance(self.policy, PassiveAggressive) and self.batch_size > 1:
             raise ValueError(
                 "PassiveAggressive sets the step along one triplet, got "
@@ -135,6 +144,12 @@ class SGDSolver:
     def advance(self, X: FloatArray, triplets: IndexArray) -> npt.NDArray[np.bool_]:
         """Run through whole batches of triplets; returns which batches led to an update."""
         samples, triplets = Samples(X), np.ascontiguousarray(triplets, dtype=np.intp)
+        d, largest = len(self.core_state.M), int(triplets.max(initial=0))
+        if samples.d != d or triplets.min(initial=0) < 0 or largest >= max(1, samples.n):
+            raise ValueError(
+                f"triplets of samples with {d} features are needed, got {samples.n} samples with "
+                f"{samples.d} and indices from {triplets.min(initial=0)} to {largest}."
+            )
         b = self.settings.batch_size
         n = len(triplets) // b
         loss_before = self.core_state.loss
@@ -161,11 +176,10 @@ class SGDSolver:
         changes, rank = state.changes, state.rank
         try:
             run_sgd(state, ahead, self._method, self._workspace, plan.look_ahead)
-        except ValueError as problem:  # LAPACK has given up; M is not to be used
+        except ValueError as problem:  # M is not to be used
             raise ValueError(
-                f"The solver cannot go on after {state.seen:,.0f} steps, because the "
-                f"eigenvalues of M were not found ({problem}): divide X by its largest value, or "
-                "take shorter steps."
+                f"The solver cannot go on after {state.seen:,.0f} steps ({problem}): divide X by "
+                "its largest value, or take shorter steps."
             ) from problem
         changes, rank = state.changes - changes, state.rank - rank
         self._gap += 0.5 * (len(ahead.accepted) / max(changes, 0.5) - self._gap)
