@@ -86,7 +86,11 @@ def test_unusual_but_sound_kinds_give_a_metric_that_can_be_kept(
 
 FRAME = pd.DataFrame(X, columns=list("abc"))
 REFUSED: dict[str, tuple[Any, Any, str]] = {
-    "no labels": (X, None, "{} requires y to be passed, but the target y is None: pass a label for each"),
+    "no labels": (
+        X,
+        None,
+        "{} requires y to be passed, but the target y is None: pass a label for each",
+    ),
     "NaT": (X, with_first(TIMES, np.datetime64("NaT")), "Input y contains NaN"),
     "an array with NaT": (X, np.where(Y, TIMES, np.datetime64("NaT")), "missing label (12 of 24)"),
     "NA among texts": (X, pd.Series(with_first(NAMES, None), dtype="string"), "missing label (1"),

@@ -82,7 +82,7 @@ def test_thresholds_are_the_best_of_all() -> None:
 
 
 def test_a_precision_out_of_reach_calls_nothing_a_match() -> None:
-    with pytest.warns(DataWarning, match="No threshold reaches a precision of 1, which is at most"):
+    with pytest.warns(DataWarning, match="No threshold reaches min_rate=1: the highest precision"):
         model = PairClassifier(Euclidean(), strategy="precision", min_rate=1).fit(PAIRS, -SIGNS)
     assert set(model.predict(PAIRS)) == {-1}
     assert model.predict(np.zeros((1, 2, PAIRS.shape[2]))) == [-1]  # closer than any seen
@@ -120,6 +120,11 @@ def test_probabilities_do_not_depend_on_the_scale(scale: float) -> None:
     np.testing.assert_allclose(
         platt(scale * distances, is_match), [slope / scale, intercept], rtol=1e-6
     )
+
+
+def test_probabilities_of_distances_that_are_nearly_0() -> None:
+    sigmoid = platt(np.arange(1.0, 9.0) * 1e-320, np.arange(8) < 4)
+    assert np.isfinite(sigmoid).all()
 
 
 def test_settings_may_be_numbers_of_numpy(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ from calipers import (
     MetricCV,
     Scaled,
     TripletSGD,
+    WithinClass,
     load,
     scores,
 )
@@ -218,6 +219,22 @@ def test_many_samples_are_compared_by_some_and_learned_from_all() -> None:
     assert Sizes.seen == [150, 150, 400]
 
 
+def test_many_small_classes_in_order_are_compared_whole() -> None:
+    """Of evenly spaced samples no class had two, and every error was 1."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(200), 4)
+    samples = rng.normal(size=(200, 6))[y] + rng.normal(size=(800, 6)) * [9, 9, 9, 0.1, 0.1, 0.1]
+    candidates = [*THREE[:2], ("within-class", WithinClass())]
+    fitted = MetricCV(candidates, max_compared=150, random_state=0).fit(samples, y)
+    assert fitted.chosen_ == "within-class"
+    assert -fitted.best_score_ < 0.9
+
+
+def test_too_few_are_compared() -> None:
+    with pytest.raises(ValueError, match=r"too few examples .2. .* or raise max_compared"):
+        MetricCV(THREE, max_compared=2).fit(X, Y)
+
+
 def test_pairs_and_triplets_are_compared_by_some() -> None:
     class Counts(Euclidean):
         seen: ClassVar[list[int]] = []
@@ -238,9 +255,7 @@ def test_pairs_and_triplets_are_compared_by_some() -> None:
     assert Counts.seen[2::3] == [60, 60]
 
 
-@pytest.mark.parametrize(
-    ("most", "told"), [(150, ":"), (60, " on 60 of 150 samples (max_compared):")]
-)
+@pytest.mark.parametrize(("most", "told"), [(150, ":"), (60, " on 60 of 150 samples:")])
 def test_a_verdict_against_learning_says_on_how_many_it_rests(most: int, told: str) -> None:
     noise = np.random.default_rng(0).permutation(Y)
     fitted = MetricCV(THREE, max_compared=most, random_state=0).fit(X, noise)

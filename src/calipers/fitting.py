@@ -14,6 +14,7 @@ import numpy.typing as npt
 from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
 
+from calipers.data.samples import relative_weights
 from calipers.init import evenly_spaced
 from calipers.inputs import (
     Given,
@@ -45,12 +46,14 @@ MOST_MEASURED = 10_000
 def learned(estimator: Any, given: Given) -> None:
     """Let a learner learn, and keep the spread of its features: it says what the metric weighs."""
     estimator._learn(given)
-    some = given.samples.take(evenly_spaced(given.samples.shape[0], MOST_MEASURED))
+    measured = evenly_spaced(given.samples.shape[0], MOST_MEASURED)
+    some, weights = given.samples.take(measured), relative_weights(given.samples, measured)
     low, high = (limit.astype(np.float64) for limit in (some.min(axis=0), some.max(axis=0)))
     largest = np.maximum(high, -low)
     exponent = np.frexp(largest)[1] - 1  # squares of large numbers would overflow
     unit = np.ldexp(1.0, np.clip(exponent, -1000, 1000))
-    estimator.feature_scale_ = unit * (some / unit).std(axis=0)
+    centered = some / unit - np.average(some / unit, axis=0, weights=weights)
+    estimator.feature_scale_ = unit * np.sqrt(np.average(centered**2, axis=0, weights=weights))
 
 
 class FromSamples:

@@ -33,7 +33,7 @@ from calipers.solvers.factored import FactoredSolver
 from calipers.training import Round
 
 FACTOR_BATCH = 256  # samples of a step
-BATCH_SIZES = Interval(Integral, 4, None, closed="left")  # fewer have no neighbours to choose from
+BATCH_SIZES = Interval(Integral, 4, None, closed="left")  # of two samples each has one neighbour
 STEPS_PER_ROOT = 4  # steps, times the root of the number of samples
 PORTION = 15  # steps between two reports
 HELD_OUT_SAMPLES = 3_000  # at most, half of which are learned from and half held out
@@ -63,7 +63,7 @@ class SampleBatches:
         self.place = np.argsort(self.by_class)
         self.first = np.cumsum(self.sizes) - self.sizes
         self.holds_all = batch_size >= len(self.labels)
-        self.n_fresh = max(1, batch_size // 2) if partners else batch_size
+        self.n_fresh = batch_size // 2 if partners else batch_size
 
     @property
     def n_index_columns(self) -> int:

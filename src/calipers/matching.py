@@ -209,7 +209,8 @@ class PairClassifier(TupleClassifier):
         """
         check_is_fitted(self)
         kept = {name: np.asarray(getattr(self, name)).tolist() for name in _KEPT}
-        kept |= {name: _plain(getattr(self, name)) for name in _SETTINGS}
+        kept |= {"strategy": self.strategy, "beta": float(self.beta)}
+        kept["min_rate"] = None if self.min_rate is None else float(self.min_rate)
         if not _is_kept(kept):
             raise FileError(
                 f"Labels {self.classes_.tolist()} cannot be saved: fit to texts, numbers or "
@@ -296,10 +297,6 @@ class PairClassifier(TupleClassifier):
             distances, is_match, strategy, min_rate=min_rate, beta=beta
         )
         return self
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _is_kept(kept: Any) -> bool:

@@ -87,8 +87,8 @@ class MetricCV(
     the share of impostors among the nearest neighbours, where nearer ones count more; for triplets
     by the share violated; for pairs by the AUC. `MetricCV` takes the first candidate, from simple
     to rich, whose error exceeds the lowest by at most one standard error of their paired
-    differences. It compares candidates on `max_compared` samples, triplets or pairs, evenly spaced;
-    the chosen candidate learns from all.
+    differences. It compares candidates on `max_compared` samples, triplets or pairs, evenly spaced,
+    of many small classes on whole classes; the chosen candidate learns from all.
 
     Parameters
     ----------

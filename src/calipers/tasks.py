@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from calipers import scores
 from calipers.arrays import FloatArray, IndexArray
-from calipers.data.samples import gathered, weights_of
+from calipers.data.samples import Samples, gathered, weights_of
 from calipers.evaluation import folds
 from calipers.init import evenly_spaced
 from calipers.inputs import Given
@@ -59,14 +59,14 @@ def task_of(given: Given, n_folds: int, most: int, rng: np.random.Generator) -> 
     if np.bincount(task.folds, minlength=n_folds).min() == 0:
         raise ValueError(
             f"MetricCV(cv={n_folds}) has too few examples ({len(task.folds)}) for so many folds: "
-            "lower cv, or pass more."
+            f"lower cv, or {'raise max_compared' if n_all > most else 'pass more'}."
         )
-    share = f" on {most:,} of {n_all:,} {kind} (max_compared)" if n_all > most else ""
+    share = f" on {len(task.folds):,} of {n_all:,} {kind}" if n_all > most else ""
     return task._replace(share=share)
 
 
 def _label_task(given: Given, n_folds: int, most: int, rng: np.random.Generator) -> Task:
-    indices = evenly_spaced(given.samples.shape[0], most)
+    indices = _compared(given.samples, n_folds, most)
     labels = np.unique(given.samples.labels_of(indices), return_inverse=True)[1]
     return Task(
         given.samples.take(indices),
@@ -77,6 +77,21 @@ def _label_task(given: Given, n_folds: int, most: int, rng: np.random.Generator)
         per_sample=True,
         weights=weights_of(given.samples, indices),
     )
+
+
+def _compared(samples: Samples, n_folds: int, most: int) -> IndexArray:
+    """Indices of about so many samples, evenly spaced; of many small classes, of whole ones.
+
+    Where classes have fewer of these samples than there are folds, samples that are held out would
+    have no neighbour of their class.
+    """
+    n, n_classes = samples.shape[0], len(samples.class_sizes)
+    indices, n_whole = evenly_spaced(n, most), most * n_classes // n
+    present = np.unique(samples.labels_of(indices))
+    if n <= most or n_whole < 2 or len(indices) >= n_folds * len(present):
+        return indices
+    whole = evenly_spaced(n_classes, n_whole)
+    return np.flatnonzero(np.isin(samples.labels_of(np.arange(n)), whole))
 
 
 def _triplet_task(given: Given, n_folds: int, most: int, rng: np.random.Generator) -> Task:

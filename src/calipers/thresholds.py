@@ -43,9 +43,9 @@ def find_threshold(
             worth = (1 + beta**2) * precision * recall / np.where(scale > 0.0, scale, 1.0)
         if worth.max() < 0.0:
             warn_user(
-                f"No threshold reaches a precision of {rate:g}, which is at most "
-                f"{precision.max():.2g} among {len(distances)} pairs: no pair is a match now. "
-                "Lower min_rate, or choose another strategy.",
+                f"No threshold reaches min_rate={rate:g}: the highest precision among "
+                f"{len(distances)} pairs is {precision.max():g}. No pair is a match now; lower "
+                "min_rate, or choose another strategy.",
                 DataWarning,
             )
             return NO_MATCH
@@ -91,8 +91,12 @@ def platt(distances: FloatArray, is_match: npt.NDArray[np.bool_]) -> FloatArray:
         np.repeat([1, 0], len(distances)),
         sample_weight=np.concatenate([share, 1.0 - share]),
     )
-    slope = sigmoid.coef_[0, 0] / unit
-    return np.array([slope, sigmoid.intercept_[0] - slope * middle])
+    with np.errstate(over="ignore", invalid="ignore"):
+        slope = sigmoid.coef_[0, 0] / unit
+        fitted = np.array([slope, sigmoid.intercept_[0] - slope * middle])
+    if np.isfinite(fitted).all():
+        return fitted
+    return np.array([0.0, np.log((n_match + 1) / (n_other + 1))])  # of distances that are nearly 0
 
 
 def relative_scale(one: Any, other: Any, samples: FloatArray) -> float:

@@ -192,3 +192,19 @@ def test_large_whole_targets_keep_their_differences() -> None:
     )
     np.testing.assert_array_equal(far, near)
     np.testing.assert_array_equal(huge, near)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int64, np.bool_])
+def test_whole_targets_of_numpy_are_those_of_python(kind: Any) -> None:
+    """In their own type differences would wrap around."""
+    own = Y * 100 - 100 if kind is np.int8 else (Y - 1) * 2**62 if kind is np.int64 else Y > 0
+    targets = np.array([kind(value) for value in own], dtype=object)
+    settings: dict[str, Any] = {"batch_size": 64, "random_state": 0}
+    expected = MLKR(**settings).fit(X, own.astype(float)).components_
+    fitted = MLKR(**settings).fit(X, targets).components_
+    np.testing.assert_allclose(fitted, expected, rtol=1e-9)
+
+
+def test_targets_beyond_float64() -> None:
+    with pytest.raises(ValueError, match="MLKR needs targets within float64: divide them"):
+        MLKR().fit(X, np.array([10**400 * int(label) for label in Y], dtype=object))

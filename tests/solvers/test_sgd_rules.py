@@ -13,6 +13,7 @@ from calipers.arrays import FloatArray, IndexArray
 from calipers.losses import Hinge
 from calipers.projections import AtEnd, EveryUpdate, FrankWolfe, Periodic
 from calipers.sampling import BySlope, PassiveAggressive
+from calipers.solvers.bilinear import BilinearSolver
 from calipers.solvers.sgd import Settings, SGDSolver
 from reference.plain_rules import plain_never, plain_now_and_then, plain_once, plain_spml
 from solver_runs import assert_same_matrix, fed, noise, solver_of
@@ -162,22 +163,32 @@ def test_a_period_is_at_least_1(period: int) -> None:
 
 
 def test_parts_that_do_not_fit_together() -> None:
-    with pytest.raises(
-        ValueError, match="batch_size=6 is no multiple of the 4 triplets of an"
-    ):
+    with pytest.raises(ValueError, match=r"must be a multiple of .*, got batch_size=6 and"):
         Settings(batch_size=6, all_pairs=2)
-    with pytest.raises(
-        ValueError, match=r"all_pairs=3 needs the policy EveryBatch\(\), got"
-    ):
+    with pytest.raises(ValueError, match=r"all_pairs=3 needs the policy EveryBatch\(\), got"):
         Settings(policy=BySlope(), batch_size=9, all_pairs=3)
 
 
-@pytest.mark.parametrize(("width", "index"), [(5, 10), (5, -1), (4, 0)])
-def test_triplets_point_to_samples(width: int, index: int) -> None:
-    X, triplets = noise(width, 3, n_rows=10)
-    triplets[1, 2] = index
-    solver = solver_of(Settings(), 5)
-    with pytest.raises(
-        ValueError, match="triplets of samples with 5 features are needed, got 10"
-    ):
-        solver.advance(X, triplets)
+@pytest.mark.parametrize("settings", [{"all_pairs": 0}, {"all_pairs": -2, "batch_size": 4}])
+def test_a_batch_has_triplets(settings: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="and both at least 1, got batch_size="):
+        Settings(**settings)  # type: ignore[arg-type]
+
+
+WRONG: dict[str, tuple[Any, Any]] = {
+    "width": (np.zeros((10, 4)), np.zeros((3, 3), dtype=int)),
+    "columns": (np.zeros((10, 5)), np.full((3000, 2), 9)),
+    "a row": (np.zeros((10, 5)), np.arange(3)),
+    "fractions": (np.zeros((10, 5)), np.full((4, 3), 1.7)),
+    "past the end": (np.zeros((10, 5)), np.full((4, 3), 10)),
+    "negative": (np.zeros((10, 5)), np.full((4, 3), -1)),
+    "no samples": (np.zeros((0, 5)), np.zeros((4, 3), dtype=int)),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_triplets_point_to_samples(case: str) -> None:
+    solvers: list[Any] = [solver_of(Settings(), 5), BilinearSolver(0.1, 5)]
+    for solver in solvers:
+        with pytest.raises(ValueError, match=r"5 features needs samples|be indices of the"):
+            solver.advance(*WRONG[case])

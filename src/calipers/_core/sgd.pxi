@@ -104,8 +104,8 @@ def run_sgd(State state, LookAhead ahead, Method method, Workspace work, Py_ssiz
     """Run through all iterations, evaluating the candidates of ``length`` at a time.
 
     ``length = 0``: the margins of all candidates are already those of the present M. With all-pairs
-    triplets, whose margins are not carried, it is 0 or 1. Raises ValueError where M is not finite or
-    its eigenvalues are not found; M is not to be used then.
+    triplets, whose margins are not carried, it is 0 or 1. Raises ValueError where M is not finite
+    or its eigenvalues are not found; M is not to be used then.
     """
     with nogil:
         _run_sgd(state, ahead, method, work, length)
@@ -166,7 +166,7 @@ cdef void evaluate(Loss loss, const double *margins, Py_ssize_t n, State state,
 cdef void evaluate_batch(State state, LookAhead ahead, Method method, Workspace work,
                          Py_ssize_t t) noexcept nogil:
     """Slopes of a whole batch of which only one triplet had been evaluated."""
-    cdef Py_ssize_t b = work.batch_size, s
+    cdef Py_ssize_t b = work.batch_size
     gather(ahead.X, &ahead.triplets[t * b, 0], b, work.far, work.near)
     clip(work.far, work.near, b, state.d, 1, method.clip_norm)
     margins(state.m, work.far, work.near, b, state.d, 1, work.gaps, work.product, work.slopes)

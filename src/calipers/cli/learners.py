@@ -64,6 +64,12 @@ def add_learner(command: argparse.ArgumentParser) -> None:
         help="triplets of a round, for learners that draw triplets (default: the learner's)",
     )
     command.add_argument(
+        "--max-compared",
+        type=at_least_two,
+        metavar="N",
+        help="samples that --learner cv compares candidates on (default: 3000)",
+    )
+    command.add_argument(
         "--standardize",
         action=argparse.BooleanOptionalAction,
         default=False,
@@ -105,6 +111,7 @@ def make(options: argparse.Namespace) -> Any:
         "method": ("--method", options.method),
         "n_components": ("--components", options.components),
         "n_triplets": ("--triplets", options.triplets),
+        "max_compared": ("--max-compared", options.max_compared),
         "random_state": ("", options.seed),
     }
     given: dict[str, Any] = {}
@@ -117,7 +124,11 @@ def make(options: argparse.Namespace) -> Any:
     return learner(**given)
 
 
-_OPTION_OF = {"n_components": "--components", "n_triplets": "--triplets"}
+_OPTION_OF = {
+    "n_components": "--components",
+    "n_triplets": "--triplets",
+    "max_compared": "--max-compared",
+}
 
 
 def _in_words_of_the_command(mistake: str) -> str:

@@ -46,7 +46,7 @@ class LMNN(FromLabels, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[
         Most iterations; a ConvergenceWarning says if they were too few.
     tol : float, default=1e-5
         Stop once an iteration lowers the objective by less than this share of it, on
-        average over five.
+        average over five, or by rounding of the first.
     n_components : int or None, default=None
         Rows of ``components_``. None: as many as features. LMNN learns the full M and then
         keeps the directions with the largest variance of the training samples.

@@ -39,13 +39,13 @@ class MLKR(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  #
         its principal axes. "auto": "identity" or "scaled", whichever has the lower leave-one-out
         squared error of 3 nearest neighbours.
     batch_size : int or None, default=256
-        Samples of a step, which find their neighbours among each other. None: all samples at
-        once, by L-BFGS, in memory that grows with their number (not its square).
+        Samples of a step, at least 4, which find their neighbours among each other. None: all
+        samples at once, by L-BFGS, in memory that grows with their number (not its square).
     max_iter : int or None, default=None
         Steps, with `batch_size` None at most. None: four times the root of the number of samples.
     tol : float, default=1e-5
         With `batch_size` None, stop once a step lowers the objective by less than this share of
-        it, on average over five.
+        it, on average over five, or by rounding of the first.
     random_state : int, RandomState instance or None, default=None
         Seeds the batches, unless one holds all samples.
 
@@ -118,17 +118,23 @@ class MLKR(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  #
         targets = given.classes.tolist()  # of objects, too
         if given.classes.dtype.kind in "mM":
             targets = given.classes.astype(str).tolist()
-        if not all(isinstance(target, Real) for target in targets):
+        if not all(isinstance(target, (Real, np.bool_)) for target in targets):
             raise ValueError(
                 f"{type(self).__name__} needs targets that are numbers, got "
                 f"{targets[0]!r}: pass numbers, or learn from classes by NCA."
             )
-        are_whole = all(isinstance(target, Integral) for target in targets)
-        first = targets[0] if are_whole else 0.0  # differences of large ones are no rounding
-        values = np.array([float(target - first) for target in targets])
+        if all(isinstance(target, (Integral, np.bool_)) for target in targets):
+            whole = [int(target) for target in targets]  # whose differences are no rounding
+            targets = [target - whole[0] for target in whole]
+        try:
+            values = np.array([float(target) for target in targets])
+        except OverflowError as problem:
+            raise ValueError(
+                f"{type(self).__name__} needs targets within float64: divide them."
+            ) from problem
         if values.min() == values.max():
             raise ValueError(
-                f"{type(self).__name__} needs targets that differ, got {targets[0]!s} for all "
+                f"{type(self).__name__} needs targets that differ, got {given.classes[0]} for all "
                 f"{given.samples.shape[0]} samples: pass others, or check how they were made."
             )
         exponent = int(np.frexp(np.abs(values).max())[1])  # errors have powers within float64

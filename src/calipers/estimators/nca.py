@@ -38,13 +38,13 @@ class NCA(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # 
         those with the lower leave-one-out 3-NN error; for fewer components than features, the
         discriminant axes ("within-class").
     batch_size : int or None, default=256
-        Samples of a step, which find their neighbours among each other. None: all samples at
-        once, by L-BFGS, in memory that grows with their number (not its square).
+        Samples of a step, at least 4, which find their neighbours among each other. None: all
+        samples at once, by L-BFGS, in memory that grows with their number (not its square).
     max_iter : int or None, default=None
         Steps, with `batch_size` None at most. None: four times the root of the number of samples.
     tol : float, default=1e-5
         With `batch_size` None, stop once a step lowers the objective by less than this share of
-        it, on average over five.
+        it, on average over five, or by rounding of the first.
     random_state : int, RandomState instance or None, default=None
         Seeds the batches, unless one holds all samples.
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from calipers._core.compiled import Samples, Triplets, run_bilinear
 from calipers.arrays import FloatArray, IndexArray
 from calipers.solvers.resumable import Point, Resumable
-from calipers.solvers.sgd import BLOCK_BYTES, CHUNK_WORK, WORTH_A_THREAD
+from calipers.solvers.sgd import BLOCK_BYTES, CHUNK_WORK, WORTH_A_THREAD, checked_triplets
 from calipers.threads import parallel_map, single_threaded_blas
 
 CARRIED_PER_COMPUTED = 5.0  # cost of carrying a score, in multiplications of a matrix product
@@ -54,7 +54,8 @@ class BilinearSolver(Resumable):
 
     def advance(self, X: FloatArray, triplets: IndexArray) -> npt.NDArray[np.bool_]:
         """Run through triplets in order. Returns which of them led to an update."""
-        samples, triplets = Samples(X), np.ascontiguousarray(triplets, dtype=np.intp)
+        samples = Samples(X)
+        triplets = checked_triplets(samples, len(self.W), triplets)
         updated = np.zeros(len(triplets), dtype=np.bool_)
         first, loss = 0, 0.0
         with single_threaded_blas():

@@ -46,14 +46,15 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit together."""
-        if self.batch_size < 1 or self.batch_size % self.all_pairs**2:
+        if min(self.batch_size, self.all_pairs) < 1 or self.batch_size % self.all_pairs**2:
             raise ValueError(
-                f"batch_size={self.batch_size} is no multiple of the {self.all_pairs**2} triplets "
-                f"of an anchor: all_pairs={self.all_pairs} takes them together."
+                "batch_size must be a multiple of all_pairs**2, the triplets of an anchor, and "
+                f"both at least 1, got batch_size={self.batch_size} and all_pairs={self.all_pairs}."
             )
         if self.all_pairs > 1 and not isinstance(self.policy, EveryBatch):
             raise ValueError(
-                f"all_pairs={self.all_pairs} needs the policy EveryBatch(), got {self.policy!r}."
+                f"all_pairs={self.all_pairs} needs the policy EveryBatch(), got {self.policy!r}: "
+                "take that, or all_pairs=1."
             )
         if isinstance(self.policy, PassiveAggressive) and self.batch_size > 1:
             raise ValueError(
@@ -67,6 +68,23 @@ class Settings:
         if isinstance(self.projection, FrankWolfe):
             return FrankWolfeSteps()
         return Shrinking(self.ridge) if self.ridge else Constant(self.learning_rate)
+
+
+def checked_triplets(X: Samples, n_features: int, triplets: npt.NDArray[Any]) -> IndexArray:
+    """Triplets as compiled loops read them; raise unless they point to such samples."""
+    given = np.asarray(triplets)
+    if X.d != n_features or given.shape[1:] != (3,) or given.dtype.kind not in "iu":
+        raise ValueError(
+            f"A solver of {n_features} features needs samples with as many, and triplets as whole "
+            f"numbers of shape (n, 3), got samples of shape {X.X.shape} and {given.dtype} of shape "
+            f"{given.shape}: check both."
+        )
+    if len(given) and not 0 <= given.min() <= given.max() < X.n:
+        raise ValueError(
+            f"Triplets must be indices of the {X.n} samples, got {given.min()} to {given.max()}: "
+            "check which samples they are of."
+        )
+    return np.ascontiguousarray(given, dtype=np.intp)
 
 
 @dataclass(frozen=True)
@@ -143,13 +161,8 @@ class SGDSolver:
 
     def advance(self, X: FloatArray, triplets: IndexArray) -> npt.NDArray[np.bool_]:
         """Run through whole batches of triplets; returns which batches led to an update."""
-        samples, triplets = Samples(X), np.ascontiguousarray(triplets, dtype=np.intp)
-        d, largest = len(self.core_state.M), int(triplets.max(initial=0))
-        if samples.d != d or triplets.min(initial=0) < 0 or largest >= max(1, samples.n):
-            raise ValueError(
-                f"triplets of samples with {d} features are needed, got {samples.n} samples with "
-                f"{samples.d} and indices from {triplets.min(initial=0)} to {largest}."
-            )
+        samples = Samples(X)
+        triplets = checked_triplets(samples, len(self.core_state.M), triplets)
         b = self.settings.batch_size
         n = len(triplets) // b
         loss_before = self.core_state.loss
