@@ -79,12 +79,13 @@ def checked_triplets(X: Samples, n_features: int, triplets: npt.NDArray[Any]) ->
             f"numbers of shape (n, 3), got samples of shape {X.X.shape} and {given.dtype} of shape "
             f"{given.shape}: check both."
         )
-    if len(given) and not 0 <= given.min() <= given.max() < X.n:
+    indices = np.ascontiguousarray(given, dtype=np.intp)
+    if len(indices) and indices.view(np.uintp).max() >= X.n:  # negative ones are the largest
         raise ValueError(
             f"Triplets must be indices of the {X.n} samples, got {given.min()} to {given.max()}: "
             "check which samples they are of."
         )
-    return np.ascontiguousarray(given, dtype=np.intp)
+    return indices
 
 
 @dataclass(frozen=True)
