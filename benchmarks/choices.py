@@ -12,10 +12,12 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import calipers
-from calipers import TripletSGD, init, plan, recipes
+from calipers import TripletSGD, recipes
 from calipers.arrays import FloatArray, IndexArray
 from calipers.data.samples import MemorySamples
-from calipers.evaluation.protocol import Metric
+from calipers.metric import init
+from calipers.paper.protocol import Metric
+from calipers.solvers import plan
 
 Fit: TypeAlias = Callable[[FloatArray, IndexArray, int], Metric]  # of samples, labels and a seed
 
@@ -30,7 +32,7 @@ LEARNERS = (
 PLANNED = tuple(
     name for name, value in vars(plan).items() if name.isupper() and isinstance(value, int | float)
 )
-"""Constants of :mod:`calipers.plan`."""
+"""Constants of :mod:`calipers.solvers.plan`."""
 
 VALUES: Mapping[str, Sequence[Any]] = {
     "N_NEIGHBORS": (3, 5, 10, 14),
@@ -43,7 +45,7 @@ VALUES: Mapping[str, Sequence[Any]] = {
 
 ELSEWHERE: Mapping[str, Sequence[tuple[str, str]]] = {
     "NCA": (
-        ("calipers.low_rank", "STEPS_PER_ROOT"),
+        ("calipers.solvers.low_rank", "STEPS_PER_ROOT"),
         ("calipers.solvers.factored", "STEP"),
         ("calipers.solvers.soft_neighbors", "WIDTH"),
         ("calipers.solvers.factored", "MOMENTUM"),

@@ -25,8 +25,8 @@ from benchmarks.clock import timed
 from benchmarks.learners.splits import split_of
 from benchmarks.paired import difference
 from benchmarks.rows import Column, Report, Row, read
-from calipers.data.datasets import DatasetError, Split
-from calipers.evaluation import split_error
+from calipers.paper.datasets import DatasetError, Split
+from calipers.paper.protocol import split_error
 
 Key: TypeAlias = tuple[str, int, int, int, str]  # data, seed, training samples, components, learner
 

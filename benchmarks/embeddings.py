@@ -18,8 +18,9 @@ import numpy.typing as npt
 
 from benchmarks.clock import timed
 from benchmarks.rows import Column, Report
-from calipers import TripletSGD, plan
+from calipers import TripletSGD
 from calipers.evaluation import retrieval_scores
+from calipers.solvers import plan
 
 DIMENSIONS = (384, 768, 1536)
 N_SIGNAL, N_NUISANCE = 32, 64

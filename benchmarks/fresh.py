@@ -166,7 +166,7 @@ def nca(*, cap: float, threads: int, **which: Any) -> Row:
 
     from benchmarks.learners import nca as learner
     from benchmarks.learners import splits
-    from calipers.evaluation import split_error
+    from calipers.paper.protocol import split_error
 
     data = splits.split_of(**which)
     with threadpool_limits(threads, user_api="blas"):

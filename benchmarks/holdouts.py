@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from benchmarks import keel
-from calipers.data.datasets import Split, load, names
-from calipers.data.datasets.split import numbered_split
+from calipers.paper.datasets import Split, load, names
+from calipers.paper.datasets.split import numbered_split
 
 COMPARED = (
     *("wine", "iris", "digits", "breast_cancer", "semeion", "dna", "tdt30", "letter", "connect4"),

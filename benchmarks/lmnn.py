@@ -23,7 +23,7 @@ from benchmarks import environments
 from benchmarks.clock import best_timed
 from benchmarks.rows import ROOT, Column, Report
 from calipers.arrays import FloatArray, IndexArray
-from calipers.data.datasets import DatasetError, load
+from calipers.paper.datasets import DatasetError, load
 
 DATA: dict[str, int | None] = {"digits": None, "semeion": None, "letter": 3000}
 """Names, and how many of the training samples are taken; None for all."""

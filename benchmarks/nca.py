@@ -19,8 +19,8 @@ from benchmarks.learners import nca as peer
 from benchmarks.learners import ours
 from benchmarks.learners.splits import split_of
 from benchmarks.rows import Column, Report, Row
-from calipers.data.datasets import DatasetError, Split
-from calipers.evaluation import split_error
+from calipers.paper.datasets import DatasetError, Split
+from calipers.paper.protocol import split_error
 
 NAMES = ("pendigits", "letter", "digits", "semeion")
 

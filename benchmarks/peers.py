@@ -29,8 +29,8 @@ from benchmarks.contestants import CONTESTANTS, ENVIRONMENTS, Contestant
 from benchmarks.learners.fitted import Fitted
 from benchmarks.learners.splits import Features, rescaled, split_of
 from benchmarks.rows import ROOT, Column, Report, Row
-from calipers.data.datasets import DatasetError, Split, has_standard_split
-from calipers.evaluation import split_error
+from calipers.paper.datasets import DatasetError, Split, has_standard_split
+from calipers.paper.protocol import split_error
 
 NAMES = (
     *("iris", "wine", "breast_cancer", "digits", "semeion", "dna"),

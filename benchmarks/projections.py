@@ -11,8 +11,8 @@ import argparse
 
 from benchmarks.rows import Column, Report
 from calipers import TripletSGD
-from calipers.data.datasets import Split, load
-from calipers.evaluation import split_error
+from calipers.paper.datasets import Split, load
+from calipers.paper.protocol import split_error
 from calipers.recipes import RECIPES
 
 NAMES = ("letter", "digits", "dna", "semeion")

@@ -21,14 +21,14 @@ from sklearn.exceptions import ConvergenceWarning
 from benchmarks.rows import Column, Report, read
 from calipers import LEGO, LMNN, OASIS, SPML
 from calipers.arrays import FloatArray, IndexArray
-from calipers.data.datasets import DatasetError, Split, load
-from calipers.evaluation import split_error
-from calipers.factors import factor
-from calipers.losses import Hinge
-from calipers.neighbors.search import nearest_same_and_other
+from calipers.data.neighbors.search import nearest_same_and_other
+from calipers.estimators.rounds import random_streams
+from calipers.metric.factors import factor
 from calipers.paper import published
+from calipers.paper.datasets import DatasetError, Split, load
+from calipers.paper.protocol import split_error
 from calipers.paper.systems import draw_triplets, lego_limits
-from calipers.rounds import random_streams
+from calipers.solvers.losses import Hinge
 from calipers.solvers.sgd import Settings, SGDSolver
 
 TABLES = {

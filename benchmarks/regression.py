@@ -21,8 +21,8 @@ from benchmarks import peers
 from benchmarks.contestants import Contestant
 from benchmarks.learners.splits import rescaled
 from benchmarks.rows import Report, Row
-from calipers.data.datasets import Split
-from calipers.evaluation.protocol import Metric
+from calipers.paper.datasets import Split
+from calipers.paper.protocol import Metric
 
 N_NEIGHBORS = 10
 NOISE = 0.3  # standard deviation of the noise, as a share of that of the target

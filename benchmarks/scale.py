@@ -126,7 +126,7 @@ def measure(client: Any, args: argparse.Namespace, n: int, parts: int) -> Row:
 @contextmanager
 def counted_waits() -> Iterator[list[str]]:
     """Yield a list to which every wait for results is added."""
-    from calipers.dask.cluster import Tasks
+    from calipers.data.dask.cluster import Tasks
 
     waits: list[str] = []
     true = Tasks.results

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.data.datasets import DatasetError, load, require
-from calipers.data.datasets.sources import sources_for
 from calipers.data.samples import MemorySamples
+from calipers.data.triplets import DrawnTriplets
+from calipers.paper.datasets import DatasetError, load, require
+from calipers.paper.datasets.sources import sources_for
 from calipers.paper.published import SIZES
-from calipers.triplets import DrawnTriplets
 
 NAMES = tuple(SIZES)
 NEVER_READ = ("protein", "sensit", "rcv20")  # no file, or only a part of one

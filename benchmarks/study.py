@@ -37,8 +37,8 @@ from benchmarks.learners.fitted import Fitted
 from benchmarks.paired import difference, over_groups
 from benchmarks.rows import Column, Report, Row, read
 from calipers import TripletSGD
-from calipers.data.datasets import DatasetError, Split
-from calipers.evaluation import split_error
+from calipers.paper.datasets import DatasetError, Split
+from calipers.paper.protocol import split_error
 
 Place: TypeAlias = tuple[str, int, int, float]  # a hold-out: data, seed, most, mislabelled
 

@@ -19,8 +19,8 @@ from benchmarks import keel, paired
 from benchmarks.holdouts import COMPARED, held_out
 from benchmarks.rows import Column, Report, Row
 from calipers import GMML, ITML, KISSME, LEGO, MMC, RCA, MetricCV, PairClassifier
-from calipers.data.datasets import DatasetError, names
-from calipers.thresholds import find_threshold
+from calipers.estimators.thresholds import find_threshold
+from calipers.paper.datasets import DatasetError, names
 
 LEARNERS = {
     "RCA": RCA(),
@@ -98,7 +98,7 @@ def _of_split(name: str, seed: int, args: argparse.Namespace) -> Iterator[Row]:
     judged, truth = pairs_of(data.X_test, data.y_test, N_JUDGED, rng, half=args.half)
     for learner in args.learners:
         model = PairClassifier(clone(LEARNERS[learner])).fit(learned, signs)
-        with patch("calipers.thresholds.relative_scale", return_value=1.0):
+        with patch("calipers.estimators.thresholds.relative_scale", return_value=1.0):
             without = clone(model).fit(learned, signs)
         distances = model.pair_distance(judged)
         errors = [

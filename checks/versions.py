@@ -28,8 +28,8 @@ CORE = (
     "tests/core/test_*.py",
     "tests/data/**/test_*.py",
     "tests/estimators/test_*.py",
-    "tests/io/test_*.py",
-    "tests/neighbors/test_*.py",
+    "tests/metric/file/test_*.py",
+    "tests/data/test_neighbors.py",
     "tests/solvers/test_*.py",
     "tests/triplets/test_*.py",
 )

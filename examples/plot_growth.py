@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from calipers import TripletSGD, recipes
-from calipers.plan import plan_for_labels
+from calipers.solvers.plan import plan_for_labels
 
 # %%
 # The number of triplets is a function of the numbers of samples and features. It grows as the root

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calipers import load
-from calipers.io.checkpoint import read_states
+from calipers.metric.file.checkpoint import read_states
 from calipers.paper.runs import ROWS, RunFile
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM)
@@ -25,7 +25,7 @@ LONGEST = 600.0  # seconds that a command may take
 # a checkpoint after every portion instead of every minute
 EAGER = """
 import sys
-from calipers.checkpoint import Checkpointed
+from calipers.estimators.checkpoint import Checkpointed
 from calipers.cli.main import main
 Checkpointed.set_checkpoint.__kwdefaults__["every_seconds"] = 0.0
 sys.exit(main(sys.argv[1:]))

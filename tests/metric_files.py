@@ -11,8 +11,8 @@ from typing import Any, Self
 import numpy as np
 
 from calipers import FileError, load
-from calipers.io import Contents, write
-from calipers.metric import MahalanobisMixin
+from calipers.metric.file import Contents, write
+from calipers.metric.mahalanobis import MahalanobisMixin
 
 ARRAYS = {
     "components": np.array([[1.0, 2.0, 0.5], [0.0, 1.0, -1.0]]),

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from calipers._core.compiled import LookAhead, Samples
 from calipers.arrays import FloatArray, IndexArray
-from calipers.losses import SmoothHinge
-from calipers.sampling import ByGradientNorm, ByRunningNorm, BySlope, EveryBatch, Policy
+from calipers.solvers.losses import SmoothHinge
+from calipers.solvers.sampling import ByGradientNorm, ByRunningNorm, BySlope, EveryBatch, Policy
 from calipers.solvers.sgd import Settings as SolverSettings
 from calipers.solvers.sgd import SGDSolver
 from calipers.threads import single_threaded_blas

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from calipers import FileError
-from calipers.data.encoding import TableEncoder
+from calipers.data.encoder import TableEncoder
 from calipers.data.tables import ReadOptions, read
 from calipers.data.tables.columns import Columns
 

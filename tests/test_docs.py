@@ -17,17 +17,17 @@ from checks.__main__ import COMMANDS as CHECKS
 from calipers.cli.main import _parser as calipers_parser
 
 DOCS = Path(__file__).parents[1] / "docs"
-LISTED = ("calipers", "calipers.evaluation", "calipers.data.datasets")  # by __all__
+LISTED = ("calipers", "calipers.evaluation", "calipers.paper.datasets")  # by __all__
 WHOLE = (  # every class and function that is defined there
     "calipers.plot",
     "calipers.recipes",
-    "calipers.scores",
-    "calipers.losses",
-    "calipers.sampling",
-    "calipers.schedules",
-    "calipers.steps",
-    "calipers.projections",
-    "calipers.theory",
+    "calipers.evaluation.scores",
+    "calipers.solvers.losses",
+    "calipers.solvers.sampling",
+    "calipers.solvers.schedules",
+    "calipers.solvers.steps",
+    "calipers.solvers.projections",
+    "calipers.estimators.theory",
 )
 
 

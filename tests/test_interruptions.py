@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSI
 
 WRITER = """
 import os, pathlib, signal, sys
-from calipers.io import atomic_write
+from calipers.data.files import atomic_write
 
 def die(*_):
     os.kill(os.getpid(), signal.{signal})
@@ -222,7 +222,7 @@ def test_a_full_disk_while_a_metric_is_written(tmp_path: Path) -> None:
     code = (
         "import sys; from calipers import load\n"
         "metric = load(sys.argv[1])\n"
-        "from calipers.io import FileError\n"
+        "from calipers.metric.file import FileError\n"
         "try: metric.save(sys.argv[1])\n"
         "except FileError as told: print(told)"
     )

@@ -10,9 +10,10 @@ import pytest
 from mpmath import mp
 from scipy.linalg import eigh
 
-from calipers import TripletSGD, factors
+from calipers import TripletSGD
 from calipers.arrays import FloatArray
-from calipers.factors import factor
+from calipers.metric import factors
+from calipers.metric.factors import factor
 from calipers.solvers.sgd import SGDSolver
 from reference.exact import as_array, exact_walk, projected
 from reference.plain import project

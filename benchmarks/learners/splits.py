@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from calipers.data.datasets import Split, has_standard_split, load
+from calipers.paper.datasets import Split, has_standard_split, load
 
 Features: TypeAlias = Literal["raw", "standardised", "min-max"]
 

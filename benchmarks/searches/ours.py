@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks.searches import Lists
 from calipers.arrays import FloatArray, IndexArray
-from calipers.neighbors.search import nearest_same_and_other
+from calipers.data.neighbors.search import nearest_same_and_other
 
 
 def search(X: FloatArray, labels: IndexArray, anchors: IndexArray, k: int) -> Lists:

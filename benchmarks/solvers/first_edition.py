@@ -19,7 +19,7 @@ from benchmarks.problem import Outcome, Problem, same_until
 from benchmarks.rows import Row
 from benchmarks.solvers import ours
 from calipers.arrays import FloatArray, IndexArray
-from calipers.data.datasets import load
+from calipers.paper.datasets import load
 
 COMPARED = ("letter", "connect4", "digits", "dna", "semeion", "isolet")
 NAMES = (*shapes.NAMES, "digits")

@@ -30,8 +30,8 @@ def solver_of(given: dict[str, Any], d: int) -> Any:
     except ModuleNotFoundError:
         return _this_edition(given, d, rngs)
     from calipers import recipes
-    from calipers.losses import SmoothHinge
-    from calipers.sampling import ByGradientNorm
+    from calipers.solvers.losses import SmoothHinge
+    from calipers.solvers.sampling import ByGradientNorm
 
     parts: dict[str, Any] = {name: given[name] for name in ("learning_rate", "radius")}
     if given["method"] not in ("sgd", "as-sgd"):
@@ -43,8 +43,8 @@ def solver_of(given: dict[str, Any], d: int) -> Any:
 
 
 def _this_edition(given: dict[str, Any], d: int, rngs: dict[str, Any]) -> Any:
-    from calipers.losses import SmoothHinge
-    from calipers.sampling import ByGradientNorm, BySlope, EveryBatch
+    from calipers.solvers.losses import SmoothHinge
+    from calipers.solvers.sampling import ByGradientNorm, BySlope, EveryBatch
     from calipers.solvers.sgd import Settings, SGDSolver
 
     method = given["method"]

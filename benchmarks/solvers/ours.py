@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.problem import METHODS, Outcome, Problem, paper_problem
-from calipers.losses import SmoothHinge
-from calipers.sampling import ByGradientNorm, BySlope, EveryBatch, Policy
+from calipers.solvers.losses import SmoothHinge
+from calipers.solvers.sampling import ByGradientNorm, BySlope, EveryBatch, Policy
 from calipers.solvers.sgd import Settings, SGDSolver
 
 COUNTS = ("updates", "changes", "projections", "negatives")

@@ -24,8 +24,8 @@ from calipers.version import __version__
 if TYPE_CHECKING:
     from calipers import evaluation as evaluation
     from calipers import plot as plot
-    from calipers import recipes as recipes
-    from calipers.data.encoding import TableEncoder as TableEncoder
+    from calipers.data.encoder import TableEncoder as TableEncoder
+    from calipers.data.files import FileError as FileError
     from calipers.estimators import GMML as GMML
     from calipers.estimators import ITML as ITML
     from calipers.estimators import KISSME as KISSME
@@ -45,16 +45,16 @@ if TYPE_CHECKING:
     from calipers.estimators import Scaled as Scaled
     from calipers.estimators import TripletSGD as TripletSGD
     from calipers.estimators import WithinClass as WithinClass
-    from calipers.io import FileError as FileError
-    from calipers.loading import load as load
-    from calipers.matching import PairClassifier as PairClassifier
-    from calipers.matching import TripletClassifier as TripletClassifier
-    from calipers.saved import SavedMetric as SavedMetric
+    from calipers.estimators.matching import PairClassifier as PairClassifier
+    from calipers.estimators.matching import TripletClassifier as TripletClassifier
+    from calipers.estimators.selection import MetricCV as MetricCV
+    from calipers.metric.saved import SavedMetric as SavedMetric
     from calipers.search.adapter import QueryAdapter as QueryAdapter
     from calipers.search.bridge import Bridge as Bridge
+    from calipers.search.loading import load as load
     from calipers.search.query_map import QueryMap as QueryMap
     from calipers.search.report import retrieval_report as retrieval_report
-    from calipers.selection import MetricCV as MetricCV
+    from calipers.solvers import recipes as recipes
     from calipers.versions import show_versions as show_versions
 
 _HOME_OF = {
@@ -75,18 +75,18 @@ _HOME_OF = {
     "Bridge": "calipers.search.bridge",
     "Discriminant": "calipers.estimators",
     "Euclidean": "calipers.estimators",
-    "FileError": "calipers.io",
-    "MetricCV": "calipers.selection",
+    "FileError": "calipers.data.files",
+    "MetricCV": "calipers.estimators.selection",
     "QueryAdapter": "calipers.search.adapter",
     "QueryMap": "calipers.search.query_map",
-    "SavedMetric": "calipers.saved",
-    "PairClassifier": "calipers.matching",
-    "TripletClassifier": "calipers.matching",
+    "SavedMetric": "calipers.metric.saved",
+    "PairClassifier": "calipers.estimators.matching",
+    "TripletClassifier": "calipers.estimators.matching",
     "Scaled": "calipers.estimators",
-    "TableEncoder": "calipers.data.encoding",
+    "TableEncoder": "calipers.data.encoder",
     "TripletSGD": "calipers.estimators",
     "WithinClass": "calipers.estimators",
-    "load": "calipers.loading",
+    "load": "calipers.search.loading",
     "retrieval_report": "calipers.search.report",
     "show_versions": "calipers.versions",
 }

@@ -12,7 +12,7 @@ from benchmarks.problem import paper_problem
 from benchmarks.rows import Column, Report, Row, read, show
 from benchmarks.solvers import ours
 
-from calipers.data.datasets import DatasetError
+from calipers.paper.datasets import DatasetError
 from calipers.paper.published import SIZES
 
 pytestmark = pytest.mark.usefixtures("no_data_folder")

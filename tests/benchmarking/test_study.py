@@ -15,9 +15,11 @@ from benchmarks.learners import splits
 from benchmarks.rows import Row
 
 from benchmark_rows import finite
-from calipers import SPML, TripletSGD, init, plan
-from calipers.data.datasets import DatasetError
+from calipers import SPML, TripletSGD
 from calipers.data.samples import MemorySamples
+from calipers.metric import init
+from calipers.paper.datasets import DatasetError
+from calipers.solvers import plan
 
 pytestmark = pytest.mark.usefixtures("no_data_folder")
 

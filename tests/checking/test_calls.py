@@ -10,9 +10,11 @@ from checks import calls
 from checks.__main__ import main
 from checks.calls import Function
 
-from calipers import init, plan, recipes
+from calipers import recipes
+from calipers.data.triplets import GivenTriplets
 from calipers.estimators import TripletSGD
-from calipers.triplets import GivenTriplets
+from calipers.metric import init
+from calipers.solvers import plan
 
 
 def test_calls_of_our_functions_are_counted() -> None:

@@ -26,6 +26,6 @@ def test_threads_would_be_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """The check can fail: a transform that is random is noticed."""
     rng = np.random.default_rng(0)
     monkeypatch.setattr(
-        "calipers.metric.MahalanobisMixin.transform", lambda self, X: rng.random(len(X))
+        "calipers.metric.mahalanobis.MahalanobisMixin.transform", lambda self, X: rng.random(len(X))
     )
     assert not load.same_in_threads(2)

@@ -38,10 +38,12 @@ def test_survivors_lower_the_share(
             (folder / "mutants").mkdir()
             counts = '{"total": 10, "survived": 2, "no_tests": 1, "killed": 7}'
             (folder / "mutants" / "mutmut-cicd-stats.json").write_text(counts)
-        return "    calipers.plan.x_one: survived\n    calipers.plan.x_two: no tests\n"
+        return (
+            "    calipers.solvers.plan.x_one: survived\n    calipers.solvers.plan.x_two: no tests\n"
+        )
 
     monkeypatch.setattr(mutate, "_mutmut", answer)
     words = ["mutate", "plan", "--tests", "tests/test_plan.py", "--rows", str(tmp_path / "rows")]
     assert main(words) == 1
-    assert "calipers.plan.x_one" in capsys.readouterr().out
+    assert "calipers.solvers.plan.x_one" in capsys.readouterr().out
     assert main([*words, "--least", "0.7"]) == 0

@@ -67,7 +67,7 @@ def test_every_import_is_of_the_core_or_of_a_named_extra() -> None:
 def test_a_cluster_without_dask_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = da.ones((4, 2), chunks=2), da.arange(4, chunks=2)
     monkeypatch.setitem(sys.modules, "distributed", None)
-    sentence = r"calipers.dask needs the package distributed: pip install 'dask\[.*\]'\."
+    sentence = r"calipers.data.dask needs the package distributed: pip install 'dask\[.*\]'\."
     with pytest.raises(ImportError, match=sentence):
         TripletSGD().fit(X, y)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calipers import memmap
+from calipers.data import memmap
 from commands import X, run
 
 pa = pytest.importorskip("pyarrow", reason="needs calipers[tables]")

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from calipers import load, memmap
+from calipers import load
 from calipers.cli.main import main
+from calipers.data import memmap
 from calipers.data.disk import DiskSamples
 from calipers.solvers.sgd import SGDSolver
 

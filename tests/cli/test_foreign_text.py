@@ -12,8 +12,8 @@ import pytest
 
 from calipers import FileError, load
 from calipers.cli.main import main
-from calipers.data.datasets import DatasetError
-from calipers.io import write
+from calipers.metric.file import write
+from calipers.paper.datasets import DatasetError
 from commands import FEW, SPECIES, X, write_csv
 from metric_files import small_contents
 

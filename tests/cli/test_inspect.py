@@ -32,7 +32,7 @@ def test_inspect(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_inspect_sends_no_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
-    from calipers.io import write
+    from calipers.metric.file import write
     from metric_files import small_contents
 
     names = ["a\x1b[31m", "b\u202e", "c\n"]
@@ -44,7 +44,7 @@ def test_inspect_sends_no_control_characters(capsys: pytest.CaptureFixture[str])
 
 @pytest.mark.usefixtures("folder")
 def test_inspect_says_first_what_was_chosen(capsys: pytest.CaptureFixture[str]) -> None:
-    from calipers.io import write
+    from calipers.metric.file import write
     from metric_files import small_contents
 
     for facts, expected in (
@@ -63,7 +63,7 @@ def test_inspect_says_first_what_was_chosen(capsys: pytest.CaptureFixture[str]) 
 
 @pytest.mark.usefixtures("folder")
 def test_long_names_leave_room_for_the_bars(capsys: pytest.CaptureFixture[str]) -> None:
-    from calipers.io import write
+    from calipers.metric.file import write
     from metric_files import small_contents
 
     names = [f"{i}: the parcel was returned because nobody was at home" for i in range(3)]

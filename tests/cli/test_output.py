@@ -8,7 +8,7 @@ from typing import IO
 import pytest
 
 from calipers.cli.output import check_picture, write_picture
-from calipers.io import FileError
+from calipers.data.files import FileError
 
 
 class Broken:

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from calipers import sampling
 from calipers._core.compiled import (
     LookAhead,
     Samples,
@@ -18,6 +17,7 @@ from calipers._core.compiled import (
     _update_margins,
 )
 from calipers.arrays import FloatArray
+from calipers.solvers import sampling
 from reference.plain import outer_norms
 from solver_runs import look_ahead_of
 

@@ -12,9 +12,9 @@ import pytest
 from scipy.special import expit
 
 from calipers.arrays import FloatArray
-from calipers.losses import Hinge, SmoothHinge, SquaredHinge
-from calipers.projections import AtEnd, EveryUpdate, FrankWolfe, Periodic
-from calipers.sampling import (
+from calipers.solvers.losses import Hinge, SmoothHinge, SquaredHinge
+from calipers.solvers.projections import AtEnd, EveryUpdate, FrankWolfe, Periodic
+from calipers.solvers.sampling import (
     ByGradientNorm,
     ByRunningNorm,
     BySlope,
@@ -23,8 +23,8 @@ from calipers.sampling import (
     Policy,
     gradient_norm,
 )
-from calipers.schedules import Constant, FrankWolfeSteps, Shrinking
-from calipers.steps import ProjectionWithSlack, TowardsTarget
+from calipers.solvers.schedules import Constant, FrankWolfeSteps, Shrinking
+from calipers.solvers.steps import ProjectionWithSlack, TowardsTarget
 from reference.plain import outer_norms
 
 MARGINS = np.concatenate([[-1e308, -1e6, 0.0, 1.0, 1e6, 1e308], np.linspace(-300.0, 300.0, 601)])

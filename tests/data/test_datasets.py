@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calipers.data import datasets
-from calipers.data.datasets.split import Table, features, labels, numbered_split
+from calipers.paper import datasets
+from calipers.paper.datasets.split import Table, features, labels, numbered_split
 
 EMBEDDED = {"digits": (1797, 64), "iris": (150, 4), "wine": (178, 13), "breast_cancer": (569, 30)}
 

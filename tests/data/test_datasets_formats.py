@@ -17,10 +17,10 @@ import pytest
 from scipy.io import savemat
 from scipy.sparse import csc_matrix
 
-from calipers.data.datasets import DatasetError
-from calipers.data.datasets.formats import libsvm, matlab, uci
-from calipers.data.datasets.formats.lines import MalformedError
-from calipers.data.datasets.formats.unpack import opened
+from calipers.paper.datasets import DatasetError
+from calipers.paper.datasets.formats import libsvm, matlab, uci
+from calipers.paper.datasets.formats.lines import MalformedError
+from calipers.paper.datasets.formats.unpack import opened
 from unix_compress import compress
 
 PLAIN = b"plain content\n" * 50

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.data.datasets.formats.lzw import BrokenCodesError, decompress
+from calipers.paper.datasets.formats.lzw import BrokenCodesError, decompress
 from unix_compress import compress
 
 STORED = bytes.fromhex("1f9d90 62c2b8111806444037 640c0a243307")

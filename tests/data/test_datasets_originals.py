@@ -12,10 +12,10 @@ from scipy.io import savemat
 from scipy.sparse import csc_matrix
 
 import original_files as write_as
-from calipers.data import datasets
-from calipers.data.datasets import originals, paper, reduce
-from calipers.data.datasets.remote.homes import HOMES, Home
-from calipers.data.datasets.table1 import SIZES, Size
+from calipers.paper import datasets
+from calipers.paper.datasets import originals, paper, reduce
+from calipers.paper.datasets.remote.homes import HOMES, Home
+from calipers.paper.datasets.table1 import SIZES, Size
 from file_server import FileServer, serving
 from original_files import write
 from unix_compress import compress

@@ -11,10 +11,10 @@ from scipy.io import savemat
 from scipy.sparse import csr_matrix
 
 import original_files as write_as
-from calipers.data import datasets
-from calipers.data.datasets import originals, paper, stored
-from calipers.data.datasets.remote.homes import HOMES
-from calipers.evaluation import split_error
+from calipers.paper import datasets
+from calipers.paper.datasets import originals, paper, stored
+from calipers.paper.datasets.remote.homes import HOMES
+from calipers.paper.protocol import split_error
 from calipers.paper.published import SIZES
 from data_folder import FOLDER, needs_data
 

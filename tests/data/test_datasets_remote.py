@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from calipers.data.datasets import DatasetError
-from calipers.data.datasets.remote.cache import Cache, cache_folder
-from calipers.data.datasets.remote.download import Download
-from calipers.data.datasets.remote.homes import HOMES, Home
+from calipers.paper.datasets import DatasetError
+from calipers.paper.datasets.remote.cache import Cache, cache_folder
+from calipers.paper.datasets.remote.download import Download
+from calipers.paper.datasets.remote.homes import HOMES, Home
 from file_server import FileServer, serving
 
 CONTENT = bytes(range(256)) * 4000  # 1 MB
@@ -254,8 +254,8 @@ def test_a_trickle_is_silence_too(server: FileServer, tmp_path: Path) -> None:
 def test_two_processes_download_once(server: FileServer, tmp_path: Path) -> None:
     server.behaviour.pause = 1.0
     code = (
-        "from pathlib import Path; from calipers.data.datasets.remote.download import Download\n"
-        "from calipers.data.datasets.remote.homes import Home\n"
+        "from pathlib import Path; from calipers.paper.datasets.remote.download import Download\n"
+        "from calipers.paper.datasets.remote.homes import Home\n"
         f"homes = {{'x.data': Home('x.data', ({server.url('x.data')!r},), {SHA!r})}}\n"
         f"print(Download(Path({str(tmp_path)!r}), homes=homes).path_of('x.data').stat().st_size)"
     )
@@ -272,8 +272,8 @@ def test_a_process_that_is_killed_leaves_nothing_under_the_name(
 ) -> None:
     server.behaviour.pause = 30.0
     code = (
-        "from pathlib import Path; from calipers.data.datasets.remote.download import Download\n"
-        "from calipers.data.datasets.remote.homes import Home\n"
+        "from pathlib import Path; from calipers.paper.datasets.remote.download import Download\n"
+        "from calipers.paper.datasets.remote.homes import Home\n"
         f"homes = {{'x.data': Home('x.data', ({server.url('x.data')!r},))}}\n"
         f"Download(Path({str(tmp_path)!r}), lambda *_: print(end='.', flush=True), "
         "homes=homes).path_of('x.data')"

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calipers import memmap
-from calipers.data import disk
+from calipers.data import disk, memmap
 from calipers.data.disk import DiskSamples
 from calipers.data.samples import MemorySamples, Samples
 

@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from calipers import memmap
+from calipers.data import memmap
 from calipers.data.samples import (
     Chain,
     MemorySamples,

@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from calipers import FileError, Scaled, TableEncoder, load
 from calipers.cli.main import main
-from calipers.io.encoder import encoder_problem
+from calipers.metric.file.encoder import encoder_problem
 from table_rows import samples_of
 
 TABLE = pd.DataFrame(

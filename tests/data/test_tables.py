@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
-from calipers import FileError, memmap
+from calipers import FileError
+from calipers.data import memmap
 from calipers.data.tables import ReadOptions, check_output, read, write
 from table_rows import samples_of
 

@@ -13,8 +13,8 @@ from scipy.stats import ortho_group
 from sklearn.datasets import load_digits
 
 import calipers
-from calipers import estimators, memmap
-from calipers.data import disk
+from calipers import estimators
+from calipers.data import disk, memmap
 from calipers.evaluation import knn_error
 from calipers.notices import DataWarning
 from learners import (
@@ -182,7 +182,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memmap, "LARGEST_READ", 0)
     monkeypatch.setattr(memmap, "BLOCK_ELEMENTS", 6400)
     monkeypatch.setattr(disk, "_TAKEN_AT_ONCE", 64)
-    monkeypatch.setattr("calipers.inputs._LABELS_AT_ONCE", 100)
+    monkeypatch.setattr("calipers.estimators.inputs._LABELS_AT_ONCE", 100)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

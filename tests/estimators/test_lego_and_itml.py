@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from calipers import ITML, LEGO
 from calipers.arrays import IndexArray
 from calipers.data.samples import MemorySamples
-from calipers.triplets import DrawnTriplets
+from calipers.data.triplets import DrawnTriplets
 from learners import iris, random_triplets, streams
 from reference.plain_online import pairs_of, plain_itml, plain_lego
 from solver_runs import assert_same_matrix

@@ -10,11 +10,11 @@ from scipy.linalg import eigh, subspace_angles
 from sklearn.datasets import load_breast_cancer, load_wine
 
 from calipers import LFDA, Discriminant
-from calipers import local_scatters as module
 from calipers.data.samples import MemorySamples
+from calipers.estimators import local_scatters as module
+from calipers.estimators.local_scatters import local_discriminants, local_scatters
 from calipers.evaluation import knn_error
-from calipers.local_scatters import local_discriminants, local_scatters
-from calipers.moments import moments_of
+from calipers.metric.moments import moments_of
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.standard_normal((40, 3)) + 5.0, np.arange(40) % 3

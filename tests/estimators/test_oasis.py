@@ -7,9 +7,9 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from calipers import OASIS
-from calipers.data import datasets
 from calipers.data.samples import MemorySamples
-from calipers.triplets import DrawnTriplets
+from calipers.data.triplets import DrawnTriplets
+from calipers.paper import datasets
 from data_folder import FOLDER, needs_data
 from learners import iris, random_triplets, streams
 from reference.plain import project

@@ -34,8 +34,8 @@ from calipers import (
     WithinClass,
     memmap,
 )
-from calipers.checkpoint import fit_digest
 from calipers.data.samples import MemorySamples, weighted
+from calipers.estimators.checkpoint import fit_digest
 from calipers.solvers import large_margin, soft_neighbors
 from calipers.solvers.all_pairs import divergences, separations
 from calipers.solvers.factored import FactoredSolver

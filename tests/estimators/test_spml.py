@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from calipers import SPML
-from calipers.data import datasets
-from calipers.evaluation import split_error
+from calipers.paper import datasets
+from calipers.paper.protocol import split_error
 from data_folder import FOLDER, needs_data
 from learners import iris, random_triplets
 from reference.plain_rules import plain_spml

@@ -15,9 +15,10 @@ from sklearn.exceptions import NotFittedError
 from calipers import TripletSGD, recipes
 from calipers.arrays import FloatArray
 from calipers.data.samples import MemorySamples
-from calipers.evaluation import knn_error, split_error
+from calipers.data.triplets import AllPairsTriplets, DrawnTriplets, each_negative_once
+from calipers.evaluation import knn_error
+from calipers.paper.protocol import split_error
 from calipers.recipes import Recipe
-from calipers.triplets import AllPairsTriplets, DrawnTriplets, each_negative_once
 from learners import iris, random_triplets, streams
 from reference.plain import outer, plain_walk, project
 from reference.plain_rules import plain_never, plain_now_and_then, plain_once
@@ -372,7 +373,7 @@ def test_digits_are_told_apart_better(method: Any) -> None:
 
 
 def test_the_papers_count_on_dna(data_folder: Path) -> None:
-    from calipers.data.datasets import load
+    from calipers.paper.datasets import load
 
     data = load("dna", data_dir=str(data_folder))
     fitted = TripletSGD.paper("as-sgd", random_state=0).fit(data.X_train, data.y_train)

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from calipers.data.neighbors import search
 from calipers.evaluation import nearest_samples
-from calipers.neighbors import search
 
 
 def plain_neighbors(train: npt.NDArray[Any], sample: npt.NDArray[Any], k: int) -> list[int]:

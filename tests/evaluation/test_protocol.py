@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from calipers.data.datasets import load
-from calipers.evaluation import knn_error, split_error
+from calipers.evaluation import knn_error
+from calipers.paper.datasets import load
+from calipers.paper.protocol import split_error
 
 
 def test_split_error_applies_the_metric_to_both_parts() -> None:

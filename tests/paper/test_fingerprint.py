@@ -10,8 +10,8 @@ from typing import NoReturn
 import pytest
 from rich.console import Console
 
-from calipers.data.datasets import DatasetError
 from calipers.paper import fingerprint
+from calipers.paper.datasets import DatasetError
 from calipers.paper.fingerprint import Comparison, plan
 from calipers.paper.progress import Meter, meter
 from calipers.paper.tables import fingerprint_remarks, fingerprint_table
@@ -107,7 +107,7 @@ def test_downloads_move_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
         assert report == untouched.download
         raise AskedError(name)
 
-    monkeypatch.setattr("calipers.data.datasets.require", require)
+    monkeypatch.setattr("calipers.paper.datasets.require", require)
     with pytest.raises(AskedError, match="dna"):
         next(fingerprint.run({"dna": 1}, meter=untouched))
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from calipers.cli.main import main
-from calipers.io import FileError
+from calipers.data.files import FileError
 from calipers.paper import forms
 from calipers.paper.report.markdown import markdown
 from calipers.paper.report.page import page

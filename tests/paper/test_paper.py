@@ -19,19 +19,18 @@ from rich.console import Console
 
 from calipers import LEGO, MMC, TripletSGD
 from calipers.cli.main import main
-from calipers.data import datasets
-from calipers.data.datasets import DatasetError
-from calipers.evaluation import split_error
-from calipers.losses import SmoothHinge
-from calipers.paper import forms, paper, published, systems
+from calipers.paper import datasets, forms, paper, published, systems
 from calipers.paper.costs import expected_seconds
+from calipers.paper.datasets import DatasetError
 from calipers.paper.measure import measure
 from calipers.paper.paper import Plan, Wish
 from calipers.paper.progress import meter
+from calipers.paper.protocol import split_error
 from calipers.paper.report.markdown import markdown
 from calipers.paper.runs import ROWS, RunFile
 from calipers.paper.summary import Summary
 from calipers.paper.systems import SYSTEMS
+from calipers.solvers.losses import SmoothHinge
 from data_folder import FOLDER, needs_data
 
 TINY = Wish(datasets=["iris"], methods=["euclidean", "as-sgd"], n_triplets=300)

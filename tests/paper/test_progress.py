@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from calipers import LMNN, Euclidean, MetricCV, Scaled, TripletSGD
-from calipers.data.datasets import load
+from calipers.paper.datasets import load
 from calipers.paper.progress import FitAdvance, meter, time_left
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from calipers.data.datasets.paper import SETS
 from calipers.paper import remarks
+from calipers.paper.datasets.paper import SETS
 from calipers.paper.summary import Cell, Summary
 from paper_rows import DATA, row, some
 

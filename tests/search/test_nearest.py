@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calipers import memmap
+from calipers.data import memmap
 from calipers.search.nearest import nearest_documents
 
 RNG = np.random.default_rng(0)

@@ -7,7 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from calipers import memmap
+from calipers.data import memmap
 from calipers.search import ranking
 from calipers.search.ranking import QueryScores, hardest, ranks
 from calipers.search.vectors import Vectors, unit

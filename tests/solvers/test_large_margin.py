@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calipers.factors import factor
+from calipers.metric.factors import factor
 from calipers.solvers import large_margin
 from calipers.solvers.large_margin import Finder, Frame, LargeMargin
 from reference.lmnn_by_definition import X, Y, by_definition, data, metrics, problem

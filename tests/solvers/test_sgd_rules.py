@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.losses import Hinge
-from calipers.projections import AtEnd, EveryUpdate, FrankWolfe, Periodic
-from calipers.sampling import BySlope, PassiveAggressive
 from calipers.solvers.bilinear import BilinearSolver
+from calipers.solvers.losses import Hinge
+from calipers.solvers.projections import AtEnd, EveryUpdate, FrankWolfe, Periodic
+from calipers.solvers.sampling import BySlope, PassiveAggressive
 from calipers.solvers.sgd import Settings, SGDSolver
 from reference.plain_rules import plain_never, plain_now_and_then, plain_once, plain_spml
 from solver_runs import assert_same_matrix, fed, noise, solver_of

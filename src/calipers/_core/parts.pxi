@@ -196,7 +196,7 @@ cdef class Shrinking(Schedule):
 
 
 cdef class FrankWolfeSteps(Schedule):
-    """For :class:`~calipers.projections.FrankWolfe`: rate 1 / sqrt(t), kept 1 - 1 / sqrt(t)."""
+    """For :class:`~calipers.solvers.projections.FrankWolfe`: rate 1 / sqrt(t), kept 1 - 1 / sqrt(t)."""
 
     cdef double rate_of(self, double t) noexcept nogil:
         return 1.0 / sqrt(t)
@@ -316,7 +316,7 @@ cdef class ByRunningNorm(Policy):
 cdef class PassiveAggressive(Policy):
     """Update on every triplet with a loss, by the smallest step that makes the loss 0 (OASIS).
 
-    For `calipers.losses.SquaredHinge`, whose slope is the loss of OASIS, and batches of one. It
+    For `calipers.solvers.losses.SquaredHinge`, whose slope is the loss of OASIS, and batches of one. It
     sets the slope to ``min(aggressiveness, loss / norm^2)``, the multiple of
     ``far far' - near near'`` that the step adds.
     """

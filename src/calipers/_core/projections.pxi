@@ -240,7 +240,7 @@ cdef class FrankWolfe(Rule):
         \qquad \sigma_t = \frac{\text{lipschitz}}{\text{diameter}}\, t^{-1/4},
 
     step t goes to :math:`(1 - t^{-1/2}) M_t + t^{-1/2} V_t`
-    (:class:`~calipers.schedules.FrankWolfeSteps`),
+    (:class:`~calipers.solvers.schedules.FrankWolfeSteps`),
     where :math:`V_t` minimises :math:`\langle \nabla F_t(M_t), V \rangle` over the domain: it is
     :math:`trace\; q q'` for the lowest eigenvector q of the gradient, or 0 where none is negative.
     The diameter is :math:`\sqrt2` times the trace. Every iterate after the first is in the domain.

@@ -63,9 +63,10 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read, learn, write; the verdict comes first."""
-    from calipers import QueryAdapter, io
+    from calipers import QueryAdapter
     from calipers.cli.embeddings import read_embeddings, read_pairs
-    from calipers.io import FileError
+    from calipers.data.files import FileError
+    from calipers.metric import file as io
 
     console()  # a missing package is reported before the work
     for file in filter(None, (options.output, options.report)):

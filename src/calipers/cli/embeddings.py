@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from calipers.data.files import FileError
 from calipers.data.tables.arrays import load_npy
 from calipers.data.tables.numbers import as_number, decimal_sign
 from calipers.data.tables.options import ReadOptions
 from calipers.data.tables.read import check_is_file, read
-from calipers.io import FileError
 from calipers.search.relevance import is_whole
 
 _IN_A_SEARCH = ("id", "vector", "query", "document", "weight")

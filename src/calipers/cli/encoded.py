@@ -13,7 +13,7 @@ from calipers.cli.output import remark
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from calipers.data.encoding import TableEncoder
+    from calipers.data.encoder import TableEncoder
     from calipers.data.tables.columns import Columns
 
 
@@ -80,8 +80,8 @@ def read_labelled(options: argparse.Namespace) -> Labelled:
     FileError
         The data cannot be read or learned from, or have no labels.
     """
+    from calipers.data.files import FileError
     from calipers.data.tables.columns import Columns
-    from calipers.io import FileError
 
     table = read_table(options, label=options.label)
     chosen = table.choose(label=options.label, ignore=options.ignore)
@@ -124,8 +124,8 @@ def check_labels(y: npt.NDArray[Any], *, source: str) -> list[str]:
     """Raise unless labels are those of classes. Returns a remark on labels that are alike."""
     import numpy as np
 
+    from calipers.data.files import FileError
     from calipers.data.tables.names import listed
-    from calipers.io import FileError
 
     distinct, sizes = np.unique(y, return_counts=True)
     _check_not_measured(distinct, sizes, source)
@@ -151,8 +151,8 @@ def _check_not_measured(distinct: npt.NDArray[Any], sizes: npt.NDArray[Any], sou
     """
     import numpy as np
 
+    from calipers.data.files import FileError
     from calipers.data.tables.numbers import as_number, decimal_sign
-    from calipers.io import FileError
 
     sign = decimal_sign(map(str, distinct))
     numbers = [as_number(str(value), sign) for value in distinct]
@@ -173,8 +173,8 @@ def _check_not_measured(distinct: npt.NDArray[Any], sizes: npt.NDArray[Any], sou
 def _encoder(
     options: argparse.Namespace, table: Columns, decimal: str, left_out: list[str]
 ) -> TableEncoder:
-    from calipers.data.encoding import TableEncoder
-    from calipers.io import FileError
+    from calipers.data.encoder import TableEncoder
+    from calipers.data.files import FileError
 
     try:
         encoder = TableEncoder(decimal=decimal, drop_ids=options.drop_ids)

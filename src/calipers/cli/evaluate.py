@@ -60,7 +60,7 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Learn and score fold by fold, then show the verdict."""
-    from calipers.io import FileError, atomic_write, check_writable
+    from calipers.data.files import FileError, atomic_write, check_writable
 
     console()  # a missing package is reported before the work
     for path in filter(None, (options.output, options.html)):
@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _evaluate(verdict: Verdict, options: argparse.Namespace) -> dict[str, Any]:
     """Score every fold; returns the distances of the one that the picture shows."""
-    from calipers.metric import feature_shares
+    from calipers.metric.mahalanobis import feature_shares
     from calipers.paper.progress import meter
 
     n_folds, distances = len(verdict.folds), []
@@ -137,8 +137,8 @@ def _standardised(fold: Fold) -> Any:
 def _folds(data: Labelled, options: argparse.Namespace) -> list[Fold]:
     import numpy as np
 
+    from calipers.data.files import FileError
     from calipers.evaluation.folds import stratified
-    from calipers.io import FileError
 
     y = data.y
     classes, sizes = np.unique(y, return_counts=True)

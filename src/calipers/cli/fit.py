@@ -18,7 +18,7 @@ STOPPED = 130  # exit code after Ctrl-C; the file holds the metric so far
 if TYPE_CHECKING:
     from calipers.cli.encoded import Labelled
     from calipers.cli.options import Commands
-    from calipers.io import Contents
+    from calipers.metric.file import Contents
 
 
 def add(commands: Commands) -> None:
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     """Read, learn, write."""
     import numpy as np
 
-    from calipers import io
+    from calipers.metric import file as io
 
     console()  # a missing package is reported before the work
     io.check_writable(options.output)
@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _set_checkpoint(estimator: Any, options: argparse.Namespace) -> None:
-    from calipers.io import FileError, check_writable
+    from calipers.data.files import FileError, check_writable
 
     if options.checkpoint is None:
         return

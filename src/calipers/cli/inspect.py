@@ -12,7 +12,7 @@ from calipers.cli.output import say, write_json
 
 if TYPE_CHECKING:
     from calipers.cli.options import Commands
-    from calipers.saved import SavedMetric
+    from calipers.metric.saved import SavedMetric
     from calipers.search.query_map import QueryMap
 
 _BAR = 30
@@ -37,7 +37,7 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read and show."""
-    from calipers.loading import load
+    from calipers.search.loading import load
     from calipers.search.query_map import QueryMap
 
     learned = load_learned(options, load)
@@ -82,7 +82,7 @@ def _lines_of_map(options: argparse.Namespace, facts: dict[str, Any]) -> list[st
 
 def _facts(metric: SavedMetric, n_bytes: int) -> dict[str, Any]:
     """All that is shown, as plain values; what was selected comes first."""
-    from calipers.metric import feature_shares, spectrum
+    from calipers.metric.mahalanobis import feature_shares, spectrum
 
     unit = float(abs(metric.components_).max()) or 1.0  # squares in it do not overflow
     values = spectrum(metric.components_ / unit)
@@ -119,7 +119,7 @@ def _facts(metric: SavedMetric, n_bytes: int) -> dict[str, Any]:
 
 
 def _lines(options: argparse.Namespace, facts: dict[str, Any], block: str) -> list[str]:
-    from calipers.io.errors import escaped
+    from calipers.data.files.errors import escaped
 
     shares, top = facts["importances"], options.top
     spectrum = zip(facts["spectrum"], facts["spectrum_shares"], strict=True)
@@ -156,7 +156,7 @@ def _lines(options: argparse.Namespace, facts: dict[str, Any], block: str) -> li
 
 
 def _bars(shares: list[tuple[str, float]], top: int, block: str) -> list[str]:
-    from calipers.io.errors import shortened
+    from calipers.data.files.errors import shortened
 
     names = [shortened(name) for name, _ in shares[:top]]
     width = max(map(len, names))

@@ -152,7 +152,7 @@ def feature_units(X: npt.NDArray[Any], *, standardize: bool) -> FloatArray:
     import numpy as np
 
     from calipers.data.disk import DiskSamples
-    from calipers.memmap import column_std
+    from calipers.data.memmap import column_std
 
     if not standardize:
         return np.ones(X.shape[1])
@@ -173,8 +173,8 @@ def learn(
     """
     import numpy as np
 
-    from calipers.io import FileError
-    from calipers.memmap import divided
+    from calipers.data.files import FileError
+    from calipers.data.memmap import divided
 
     units = feature_units(X, standardize=standardize)
     if standardize:

@@ -90,8 +90,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.command is None:
         parser.print_help()
         return 0
-    from calipers.data.datasets import DatasetError
-    from calipers.io import FileError
+    from calipers.data.files import FileError
+    from calipers.paper.datasets import DatasetError
     from calipers.threads import n_threads
 
     try:

@@ -123,7 +123,7 @@ def read_table(options: argparse.Namespace, **known: Any) -> Table:
 @contextmanager
 def _file_of(options: argparse.Namespace) -> Iterator[Path]:
     """The file of the data; what comes from standard input is put into one first."""
-    from calipers.io import FileError
+    from calipers.data.files import FileError
 
     if options.data != STANDARD:
         yield Path(options.data)
@@ -141,8 +141,9 @@ def _file_of(options: argparse.Namespace) -> Iterator[Path]:
 
 def load_learned(options: argparse.Namespace, load: Callable[[str], Any]) -> Any:
     """Load what was learned; say so if a table stands in its place."""
+    from calipers.data.files import FileError
     from calipers.data.tables.read import is_table
-    from calipers.io import FileError, read
+    from calipers.metric.file import read
 
     try:
         return load(options.metric)
@@ -167,7 +168,7 @@ _READ = ("data", "label", "metric")  # options that may name a file to read
 
 def check_apart(written: Path, options: argparse.Namespace, **also: Path) -> None:
     """Raise if a file to be written is one that the command reads, or writes ``also``."""
-    from calipers.io import FileError
+    from calipers.data.files import FileError
 
     used = {name: getattr(options, name, None) for name in _READ} | also
     for what, path in used.items():

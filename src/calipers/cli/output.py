@@ -33,7 +33,7 @@ def console(*, stderr: bool = False) -> Console:
     try:
         from rich.console import Console
     except ImportError as missing:
-        from calipers.io.errors import needs_package
+        from calipers.data.files.errors import needs_package
 
         raise ImportError(needs_package("The command line", "rich"), name="rich") from missing
     opened = Console(stderr=stderr)
@@ -51,7 +51,7 @@ def remark(text: object) -> None:
 
 
 def _write(stream: TextIO, text: object) -> None:
-    from calipers.io.errors import escaped
+    from calipers.data.files.errors import escaped
 
     encoding = stream.encoding or "ascii"
     shown = escaped(text).encode(encoding, "backslashreplace").decode(encoding)
@@ -75,7 +75,7 @@ def _finite(value: Any) -> Any:
 
 def check_picture(path: Path) -> None:
     """Raise, before any work is done, if no picture can be drawn or written."""
-    from calipers.io import check_writable
+    from calipers.data.files import check_writable
     from calipers.plot import figure_class
 
     figure_class()
@@ -84,7 +84,7 @@ def check_picture(path: Path) -> None:
 
 def write_picture(figure: Figure, path: Path) -> None:
     """Write a picture completely or not at all."""
-    from calipers.io import atomic_write
+    from calipers.data.files import atomic_write
 
     with atomic_write(path) as stream:
         figure.savefig(stream, format=path.suffix[1:].lower())

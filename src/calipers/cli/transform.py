@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from calipers.arrays import FloatArray
     from calipers.cli.options import Commands
     from calipers.data.tables.table import Chosen, Table
-    from calipers.saved import SavedMetric
+    from calipers.metric.saved import SavedMetric
     from calipers.search.query_map import QueryMap
 
 _TRANSFORM_BLOCK = 1 << 16  # samples transformed at a time
@@ -58,9 +58,9 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read both, transform, write."""
+    from calipers.data.files import FileError
     from calipers.data.tables import check_output
-    from calipers.io import FileError
-    from calipers.loading import load
+    from calipers.search.loading import load
     from calipers.search.query_map import QueryMap
 
     to_stdout = str(options.output) == STANDARD
@@ -145,7 +145,7 @@ def _write(
 def _map_queries(options: argparse.Namespace, query_map: QueryMap) -> int:
     """Map embeddings of queries by an adapter or a bridge."""
     from calipers.cli.embeddings import read_embeddings
-    from calipers.io import FileError
+    from calipers.data.files import FileError
 
     queries, _ = read_embeddings(Path(options.data))
     try:
@@ -167,9 +167,9 @@ def _samples(
     options: argparse.Namespace, metric: SavedMetric, table: Table
 ) -> tuple[npt.NDArray[Any], Chosen]:
     """Choose the metric's columns, and the label if there is one; encode the columns."""
-    from calipers.data.encoding import TableEncoder
+    from calipers.data.encoder import TableEncoder
+    from calipers.data.files import FileError
     from calipers.data.tables.columns import Columns
-    from calipers.io import FileError
 
     label = options.label
     if label is None and metric.label_ is not None and table.has(metric.label_):
@@ -206,8 +206,8 @@ def _transformed(X: npt.NDArray[Any], components: FloatArray, *, source: str) ->
     """``X @ components.T``, a block of samples at a time, for X may be on disk."""
     import numpy as np
 
-    from calipers.io import FileError
-    from calipers.metric import images_of
+    from calipers.data.files import FileError
+    from calipers.metric.mahalanobis import images_of
 
     images = np.empty((len(X), len(components)))
     for start in range(0, len(X), _TRANSFORM_BLOCK):

@@ -161,9 +161,9 @@ def _held(fold: Fold, transform: Transform, n_neighbors: int, k: int) -> Held:
 
     import numpy as np
 
+    from calipers.data.neighbors.vote import vote
     from calipers.evaluation import nearest_samples, retrieval_scores
-    from calipers.init import evenly_spaced
-    from calipers.knn import vote
+    from calipers.metric.init import evenly_spaced
 
     known, new = transform(fold.X_train), transform(fold.X_test)
     nearest = nearest_samples(known, new, n_neighbors=n_neighbors)

@@ -10,5 +10,5 @@ encoding columns of a table as features
 datasets the paper's data sets and the embedded ones
 ======== ==================================================================
 
-:class:`calipers.dask.samples.ClusterSamples` are samples on a Dask cluster.
+:class:`calipers.data.dask.samples.ClusterSamples` are samples on a Dask cluster.
 """

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
+from calipers.data.memmap import blocks_of, release
+from calipers.data.neighbors._product import Anchors
+from calipers.data.neighbors.passing import Passing
 from calipers.data.samples import MemorySamples, SampleMap, chained, gathered
-from calipers.memmap import blocks_of, release
-from calipers.neighbors._product import Anchors
-from calipers.neighbors.passing import Passing
 
 _TAKEN_AT_ONCE = 16  # scattered samples, each of which may load 2 MB of pages
 

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.memmap import blocks_of
-from calipers.neighbors.search import nearest_same_and_other
+from calipers.data.memmap import blocks_of
+from calipers.data.neighbors.search import nearest_same_and_other
 
 SampleMap: TypeAlias = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
 """Maps an array of samples; the image of a sample must not depend on the other samples."""
@@ -69,7 +69,7 @@ class Samples(Protocol):
     def blocks(self) -> Iterator[tuple[int, npt.NDArray[Any]]]:
         """Yield (first index, samples) of successive blocks that cover all samples once.
 
-        The limits of the blocks are those of :func:`calipers.memmap.block_limits` for every
+        The limits of the blocks are those of :func:`calipers.data.memmap.block_limits` for every
         kind of samples, so that sums over blocks agree to the last bit.
         """
         ...
@@ -85,7 +85,7 @@ class Samples(Protocol):
     def nearest(
         self, anchors: IndexArray, *, n_same: int, n_other: int
     ) -> tuple[IndexArray, IndexArray]:
-        """Search neighbours as :func:`~calipers.neighbors.search.nearest_same_and_other`."""
+        """Search neighbours as :func:`~calipers.data.neighbors.search.nearest_same_and_other`."""
         ...
 
     def local(self, examples: IndexArray, *, n_columns: int) -> tuple[npt.NDArray[Any], IndexArray]:
@@ -166,7 +166,7 @@ class MemorySamples:
     def nearest(
         self, anchors: IndexArray, *, n_same: int, n_other: int
     ) -> tuple[IndexArray, IndexArray]:
-        """Search neighbours as :func:`~calipers.neighbors.search.nearest_same_and_other`."""
+        """Search neighbours as :func:`~calipers.data.neighbors.search.nearest_same_and_other`."""
         return nearest_same_and_other(self.X, self.labels, anchors, n_same=n_same, n_other=n_other)
 
     def local(self, examples: IndexArray, *, n_columns: int) -> tuple[npt.NDArray[Any], IndexArray]:

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calipers.arrays import FloatArray
-from calipers.closed_forms import FromMoments, Scatters
-from calipers.fitting import FromLabels
-from calipers.inputs import Given
-from calipers.metric import MahalanobisMixin
-from calipers.validation import AT_LEAST_ONE
+from calipers.estimators.closed_forms import FromMoments, Scatters
+from calipers.estimators.fitting import FromLabels
+from calipers.estimators.inputs import Given
+from calipers.estimators.validation import AT_LEAST_ONE
+from calipers.metric.mahalanobis import MahalanobisMixin
 
 
 class Discriminant(FromLabels, FromMoments, MahalanobisMixin):

@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calipers import validation
-from calipers.coordinates import initial_components
-from calipers.fitting import FromSamples
-from calipers.inputs import Given
-from calipers.metric import MahalanobisMixin
-from calipers.validation import AT_LEAST_ONE
+from calipers.estimators import validation
+from calipers.estimators.fitting import FromSamples
+from calipers.estimators.inputs import Given
+from calipers.estimators.validation import AT_LEAST_ONE
+from calipers.metric.coordinates import initial_components
+from calipers.metric.mahalanobis import MahalanobisMixin
 
 
 class Euclidean(FromSamples, MahalanobisMixin):

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 from sklearn.utils._param_validation import Interval
 
 from calipers.arrays import FloatArray
-from calipers.closed_forms import FromMoments, Scatters, geometric_mean
-from calipers.fitting import FromLabels, FromPairs
-from calipers.metric import MahalanobisMixin
-from calipers.validation import AT_LEAST_ONE
+from calipers.estimators.closed_forms import FromMoments, Scatters, geometric_mean
+from calipers.estimators.fitting import FromLabels, FromPairs
+from calipers.estimators.validation import AT_LEAST_ONE
+from calipers.metric.mahalanobis import MahalanobisMixin
 
 
 class GMML(FromLabels, FromPairs, FromMoments, MahalanobisMixin):

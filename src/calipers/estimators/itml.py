@@ -8,14 +8,14 @@ import numpy as np
 from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from calipers import one_round
-from calipers.checkpoint import Checkpointed
-from calipers.fitting import FromLabels, FromPairs, FromTriplets
-from calipers.inputs import Given
-from calipers.metric import MahalanobisMixin
+from calipers.estimators import one_round
+from calipers.estimators.checkpoint import Checkpointed
+from calipers.estimators.fitting import FromLabels, FromPairs, FromTriplets
+from calipers.estimators.inputs import Given
+from calipers.estimators.validation import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE
+from calipers.metric.mahalanobis import MahalanobisMixin
 from calipers.notices import warn_user
 from calipers.solvers.logdet import CyclicSolver
-from calipers.validation import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE
 
 
 class ITML(

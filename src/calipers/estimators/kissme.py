@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from calipers.arrays import FloatArray
-from calipers.closed_forms import FromMoments, Scatters, likelihood_ratio
-from calipers.fitting import FromLabels, FromPairs
-from calipers.metric import MahalanobisMixin
-from calipers.validation import AT_LEAST_ONE
+from calipers.estimators.closed_forms import FromMoments, Scatters, likelihood_ratio
+from calipers.estimators.fitting import FromLabels, FromPairs
+from calipers.estimators.validation import AT_LEAST_ONE
+from calipers.metric.mahalanobis import MahalanobisMixin
 
 
 class KISSME(FromLabels, FromPairs, FromMoments, MahalanobisMixin):

@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.callback import CallbackSupportMixin
 
-from calipers import one_round
-from calipers.checkpoint import Checkpointed
-from calipers.fitting import FromLabels, FromPairs, FromTriplets
-from calipers.inputs import Given
-from calipers.metric import MahalanobisMixin
+from calipers.estimators import one_round
+from calipers.estimators.checkpoint import Checkpointed
+from calipers.estimators.fitting import FromLabels, FromPairs, FromTriplets
+from calipers.estimators.inputs import Given
+from calipers.estimators.validation import AT_LEAST_ONE, POSITIVE
+from calipers.metric.mahalanobis import MahalanobisMixin
 from calipers.solvers.logdet import PairSolver
-from calipers.steps import TowardsTarget
-from calipers.validation import AT_LEAST_ONE, POSITIVE
+from calipers.solvers.steps import TowardsTarget
 
 
 class LEGO(

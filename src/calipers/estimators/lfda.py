@@ -6,16 +6,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calipers import validation
-from calipers.closed_forms import Scatters
 from calipers.data.samples import MemorySamples, in_memory
-from calipers.fitting import FromLabels
-from calipers.init import std_or_one
-from calipers.inputs import Given
-from calipers.local_scatters import local_discriminants, local_scatters
-from calipers.metric import MahalanobisMixin
-from calipers.moments import moments_of
-from calipers.validation import AT_LEAST_ONE
+from calipers.estimators import validation
+from calipers.estimators.closed_forms import Scatters
+from calipers.estimators.fitting import FromLabels
+from calipers.estimators.inputs import Given
+from calipers.estimators.local_scatters import local_discriminants, local_scatters
+from calipers.estimators.validation import AT_LEAST_ONE
+from calipers.metric.init import std_or_one
+from calipers.metric.mahalanobis import MahalanobisMixin
+from calipers.metric.moments import moments_of
 
 
 class LFDA(FromLabels, MahalanobisMixin):

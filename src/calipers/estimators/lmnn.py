@@ -10,15 +10,15 @@ import numpy as np
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils._param_validation import Interval
 
-from calipers import one_round, validation
 from calipers.data.samples import in_memory
-from calipers.fitting import FromLabels
-from calipers.inputs import Given
-from calipers.metric import MahalanobisMixin
+from calipers.estimators import one_round, validation
+from calipers.estimators.fitting import FromLabels
+from calipers.estimators.inputs import Given
+from calipers.estimators.validation import AT_LEAST_ONE, NOT_NEGATIVE
+from calipers.metric.mahalanobis import MahalanobisMixin
 from calipers.solvers.large_margin import LargeMargin
 from calipers.solvers.lbfgs import LargeMarginSolver
 from calipers.threads import single_threaded_blas
-from calipers.validation import AT_LEAST_ONE, NOT_NEGATIVE
 
 
 class LMNN(FromLabels, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]

@@ -8,15 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.callback import CallbackSupportMixin
 
-from calipers import one_round, validation
 from calipers.data.samples import in_memory
-from calipers.fitting import FromLabels
-from calipers.init import scaled
-from calipers.inputs import Given
-from calipers.metric import MahalanobisMixin
+from calipers.estimators import one_round, validation
+from calipers.estimators.fitting import FromLabels
+from calipers.estimators.inputs import Given
+from calipers.estimators.validation import AT_LEAST_ONE, NOT_NEGATIVE
+from calipers.metric.init import scaled
+from calipers.metric.mahalanobis import MahalanobisMixin
 from calipers.solvers.all_pairs import AllPairsSolver, Collapse, of_typical_width
 from calipers.threads import single_threaded_blas
-from calipers.validation import AT_LEAST_ONE, NOT_NEGATIVE
 
 
 class MCML(FromLabels, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]

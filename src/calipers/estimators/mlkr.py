@@ -9,14 +9,15 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.callback import CallbackSupportMixin
 
-from calipers import low_rank, soft_learning
 from calipers.arrays import FloatArray
-from calipers.checkpoint import Checkpointed
-from calipers.fitting import FromLabels
-from calipers.inputs import Given
-from calipers.metric import MahalanobisMixin
+from calipers.estimators import soft_learning
+from calipers.estimators.checkpoint import Checkpointed
+from calipers.estimators.fitting import FromLabels
+from calipers.estimators.inputs import Given
+from calipers.estimators.validation import A_LEARNER, AT_LEAST_ONE, NOT_NEGATIVE
+from calipers.metric.mahalanobis import MahalanobisMixin
+from calipers.solvers import low_rank
 from calipers.solvers.soft_neighbors import squared_errors
-from calipers.validation import A_LEARNER, AT_LEAST_ONE, NOT_NEGATIVE
 
 
 class MLKR(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]

@@ -8,16 +8,16 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.callback import CallbackSupportMixin
 
-from calipers import one_round, validation
-from calipers.closed_forms import Scatters, Spectrum, check_kinds
 from calipers.data.samples import in_memory
-from calipers.fitting import FromLabels, FromPairs
-from calipers.inputs import Given
-from calipers.metric import MahalanobisMixin
-from calipers.moments import moments_of
+from calipers.estimators import one_round, validation
+from calipers.estimators.closed_forms import Scatters, Spectrum, check_kinds
+from calipers.estimators.fitting import FromLabels, FromPairs
+from calipers.estimators.inputs import Given
+from calipers.estimators.validation import AT_LEAST_ONE, NOT_NEGATIVE
+from calipers.metric.mahalanobis import MahalanobisMixin
+from calipers.metric.moments import moments_of
 from calipers.solvers.all_pairs import AllPairsSolver, Separation
 from calipers.threads import single_threaded_blas
-from calipers.validation import AT_LEAST_ONE, NOT_NEGATIVE
 
 
 class MMC(FromLabels, FromPairs, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]

@@ -8,13 +8,14 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.callback import CallbackSupportMixin
 
-from calipers import low_rank, soft_learning, validation
-from calipers.checkpoint import Checkpointed
-from calipers.fitting import FromLabels
-from calipers.inputs import Given
-from calipers.metric import MahalanobisMixin
+from calipers.estimators import soft_learning, validation
+from calipers.estimators.checkpoint import Checkpointed
+from calipers.estimators.fitting import FromLabels
+from calipers.estimators.inputs import Given
+from calipers.estimators.validation import A_LEARNER, AT_LEAST_ONE, NOT_NEGATIVE
+from calipers.metric.mahalanobis import MahalanobisMixin
+from calipers.solvers import low_rank
 from calipers.solvers.soft_neighbors import expected_errors
-from calipers.validation import A_LEARNER, AT_LEAST_ONE, NOT_NEGATIVE
 
 
 class NCA(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]

@@ -9,17 +9,17 @@ import numpy.typing as npt
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils._param_validation import StrOptions
 
-from calipers import one_round
 from calipers.arrays import FloatArray
-from calipers.checkpoint import Checkpointed
-from calipers.fitting import FromLabels, FromTriplets
-from calipers.inputs import Given
-from calipers.losses import SquaredHinge
-from calipers.metric import MahalanobisMixin
-from calipers.sampling import PassiveAggressive
+from calipers.estimators import one_round
+from calipers.estimators.checkpoint import Checkpointed
+from calipers.estimators.fitting import FromLabels, FromTriplets
+from calipers.estimators.inputs import Given
+from calipers.estimators.validation import AT_LEAST_ONE, POSITIVE
+from calipers.metric.mahalanobis import MahalanobisMixin
 from calipers.solvers.bilinear import BilinearSolver
+from calipers.solvers.losses import SquaredHinge
+from calipers.solvers.sampling import PassiveAggressive
 from calipers.solvers.sgd import Settings, SGDSolver
-from calipers.validation import AT_LEAST_ONE, POSITIVE
 
 
 class OASIS(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]

@@ -9,12 +9,17 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.closed_forms import FromMoments, Scatters, Spectrum, standardised_covariance
 from calipers.data.samples import MemorySamples, Samples
-from calipers.fitting import FromLabels, FromPairs
-from calipers.metric import MahalanobisMixin
-from calipers.moments import moments_of
-from calipers.validation import AT_LEAST_ONE
+from calipers.estimators.closed_forms import (
+    FromMoments,
+    Scatters,
+    Spectrum,
+    standardised_covariance,
+)
+from calipers.estimators.fitting import FromLabels, FromPairs
+from calipers.estimators.validation import AT_LEAST_ONE
+from calipers.metric.mahalanobis import MahalanobisMixin
+from calipers.metric.moments import moments_of
 
 
 class RCA(FromLabels, FromPairs, FromMoments, MahalanobisMixin):

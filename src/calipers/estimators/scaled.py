@@ -6,14 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calipers import validation
 from calipers.arrays import FloatArray
-from calipers.closed_forms import FromMoments, Scatters, root_or_one
-from calipers.fitting import FromSamples
-from calipers.inputs import Given
-from calipers.metric import MahalanobisMixin
-from calipers.moments import StreamedMoments, squares_of
-from calipers.validation import AT_LEAST_ONE
+from calipers.estimators import validation
+from calipers.estimators.closed_forms import FromMoments, Scatters, root_or_one
+from calipers.estimators.fitting import FromSamples
+from calipers.estimators.inputs import Given
+from calipers.estimators.validation import AT_LEAST_ONE
+from calipers.metric.mahalanobis import MahalanobisMixin
+from calipers.metric.moments import StreamedMoments, squares_of
 
 
 class Scaled(FromSamples, FromMoments, MahalanobisMixin):

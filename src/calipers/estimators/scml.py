@@ -7,17 +7,17 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.callback import CallbackSupportMixin
 
-from calipers import one_round, validation
 from calipers.arrays import FloatArray, IndexArray
-from calipers.checkpoint import Checkpointed
-from calipers.closed_forms import Spectrum
-from calipers.fitting import FromLabels, FromTriplets
-from calipers.inputs import Given
-from calipers.local_scatters import local_discriminants
-from calipers.metric import MahalanobisMixin
+from calipers.estimators import one_round, validation
+from calipers.estimators.checkpoint import Checkpointed
+from calipers.estimators.closed_forms import Spectrum
+from calipers.estimators.fitting import FromLabels, FromTriplets
+from calipers.estimators.inputs import Given
+from calipers.estimators.local_scatters import local_discriminants
+from calipers.estimators.validation import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE
+from calipers.metric.mahalanobis import MahalanobisMixin
 from calipers.solvers.dual_averaging import DualAveragingSolver
 from calipers.threads import single_threaded_blas
-from calipers.validation import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE
 
 _MOST_TRIPLETS = 3000  # the first ones, from which directions are made
 _REGION = 300  # triplets whose discriminants are taken together

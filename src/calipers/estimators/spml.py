@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.callback import CallbackSupportMixin
 
-from calipers import one_round, validation
-from calipers.checkpoint import Checkpointed
-from calipers.fitting import FromLabels, FromTriplets
-from calipers.inputs import Given
-from calipers.losses import Hinge
-from calipers.metric import MahalanobisMixin
+from calipers.estimators import one_round, validation
+from calipers.estimators.checkpoint import Checkpointed
+from calipers.estimators.fitting import FromLabels, FromTriplets
+from calipers.estimators.inputs import Given
+from calipers.estimators.validation import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE
+from calipers.metric.mahalanobis import MahalanobisMixin
+from calipers.solvers.losses import Hinge
 from calipers.solvers.sgd import Settings, SGDSolver
-from calipers.validation import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE
 
 
 class SPML(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]

@@ -16,24 +16,30 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from calipers import init as inits
-from calipers import validation
 from calipers.arrays import FloatArray, IndexArray
-from calipers.checkpoint import Checkpointed
-from calipers.coordinates import Coordinates
 from calipers.data.samples import MemorySamples, thinned
-from calipers.fitting import FromLabels, FromTriplets, checking
-from calipers.inputs import Given, dense_labeled, dense_samples, first_batch, restored_on_failure
-from calipers.metric import MahalanobisMixin
-from calipers.plan import Plan, plan_for_labels, plan_for_stream, plan_for_triplets
-from calipers.recipes import READINGS, MethodName, Recipe, recipe_of
-from calipers.rounds import Numbers, TripletRounds, random_streams
+from calipers.data.triplets import GivenTriplets, check_triplets
+from calipers.estimators import validation
+from calipers.estimators.checkpoint import Checkpointed
+from calipers.estimators.fitting import FromLabels, FromTriplets, checking
+from calipers.estimators.inputs import (
+    Given,
+    dense_labeled,
+    dense_samples,
+    first_batch,
+    restored_on_failure,
+)
+from calipers.estimators.rounds import Numbers, TripletRounds, random_streams
+from calipers.estimators.stream import TripletStream, refuse_settings
+from calipers.estimators.theory import Theory
+from calipers.estimators.validation import A_LEARNER, AT_LEAST_ONE, POSITIVE
+from calipers.metric import init as inits
+from calipers.metric.coordinates import Coordinates
+from calipers.metric.mahalanobis import MahalanobisMixin
+from calipers.solvers.plan import Plan, plan_for_labels, plan_for_stream, plan_for_triplets
+from calipers.solvers.recipes import READINGS, MethodName, Recipe, recipe_of
 from calipers.solvers.sgd import SGDSolver
-from calipers.stream import TripletStream, refuse_settings
-from calipers.theory import Theory
-from calipers.training import History, learn
-from calipers.triplets import GivenTriplets, check_triplets
-from calipers.validation import A_LEARNER, AT_LEAST_ONE, POSITIVE
+from calipers.solvers.training import History, learn
 
 
 class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
@@ -159,7 +165,7 @@ class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, M
         Parameters
         ----------
         method : {"sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd", "hr-sgd-sum", "ha-sgd-batch"}
-            The algorithm, or a second reading of one (``calipers.recipes.READINGS``).
+            The algorithm, or a second reading of one (``calipers.solvers.recipes.READINGS``).
         **settings
             Parameters that replace the paper's.
 
@@ -246,7 +252,7 @@ class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, M
         """Evaluate the paper's theorem about this method for the last round of this fit.
 
         Theorem 1 is about SGD and Mini-SGD, Theorem 2 about AS-SGD. For the hybrid methods the
-        paper has none. See :class:`calipers.theory.Theory`.
+        paper has none. See :class:`calipers.estimators.theory.Theory`.
         """
         check_is_fitted(self)
         Theory.check_recipe(self.recipe_, self.batch_size_)

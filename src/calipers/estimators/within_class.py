@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from calipers.arrays import FloatArray
-from calipers.closed_forms import FromMoments, Scatters
-from calipers.fitting import FromLabels
-from calipers.metric import MahalanobisMixin
-from calipers.validation import AT_LEAST_ONE
+from calipers.estimators.closed_forms import FromMoments, Scatters
+from calipers.estimators.fitting import FromLabels
+from calipers.estimators.validation import AT_LEAST_ONE
+from calipers.metric.mahalanobis import MahalanobisMixin
 
 
 class WithinClass(FromLabels, FromMoments, MahalanobisMixin):

@@ -11,13 +11,11 @@ nearest   the exact nearest samples; equal distances by lowest index
 knn       the vote among them, with the paper's tie rule, and its error
 rejection the same where samples far from all classes are rejected
 retrieval precision, recall, average precision and nDCG of rankings
-protocol  the k-NN error of a metric on a data set's test part
 ========= =====================================================================
 """
 
 from calipers.evaluation.knn import knn_error, knn_predict
 from calipers.evaluation.nearest import nearest_samples
-from calipers.evaluation.protocol import split_error
 from calipers.evaluation.rejection import RejectionScores, rejection_scores
 from calipers.evaluation.retrieval import (
     RetrievalScores,
@@ -40,5 +38,4 @@ __all__ = [
     "recall_at_k",
     "rejection_scores",
     "retrieval_scores",
-    "split_error",
 ]

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import exact_labels
+from calipers.data.neighbors.vote import vote
 from calipers.evaluation.nearest import nearest_samples
-from calipers.knn import vote
 
 
 def knn_predict(

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.neighbors.search import nearest_same_and_other
+from calipers.data.neighbors.search import nearest_same_and_other
 
 
 def nearest_samples(

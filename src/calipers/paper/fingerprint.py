@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from calipers.data import datasets
-from calipers.paper import published
+from calipers.paper import datasets, published
 from calipers.paper.systems import SYSTEMS
 
 if TYPE_CHECKING:
@@ -183,7 +182,7 @@ def _compare(name: str, runs: int, *, data_dir: str | None, meter: Meter) -> lis
 
 def _score(method: str, data: datasets.Split, *, seed: int, callback: object) -> tuple[int, float]:
     """Fit with the paper's settings; return updates and the 3-NN error in per cent."""
-    from calipers.evaluation import split_error
+    from calipers.paper.protocol import split_error
 
     metric = SYSTEMS[method].make(seed=seed).set_callbacks(callback)
     metric.fit(data.X_train, data.y_train)

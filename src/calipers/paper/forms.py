@@ -7,7 +7,7 @@ from functools import partial
 from math import isfinite
 from typing import Any, NamedTuple
 
-from calipers.io import FileError
+from calipers.data.files import FileError
 from calipers.paper.runs import RunFile
 from calipers.paper.systems import STUDIED, SYSTEMS
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calipers.evaluation import split_error
+from calipers.paper.protocol import split_error
 from calipers.paper.runs import Row
 from calipers.paper.systems import System, lego_limits
 from calipers.paper.training import training_curve
@@ -17,7 +17,7 @@ from calipers.plot import principal_plane
 
 if TYPE_CHECKING:
     from calipers.arrays import FloatArray, IndexArray
-    from calipers.data.datasets import Split
+    from calipers.paper.datasets import Split
 
 N_POINTS = 300
 """Test samples in the picture of a data set."""

@@ -12,10 +12,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calipers.data import datasets
-from calipers.data.datasets.paper import SETS
-from calipers.paper import forms, published, runs, systems
+from calipers.paper import datasets, forms, published, runs, systems
 from calipers.paper.costs import expected_seconds
+from calipers.paper.datasets.paper import SETS
 from calipers.paper.measure import measure
 from calipers.paper.runs import Identity, Row, RunFile
 from calipers.paper.systems import System

@@ -19,8 +19,8 @@ class FitAdvance:
 
     It follows `sklearn.callback.FitCallback`. A leaf of the tree of tasks counts as the
     product of its share and those of the tasks above it: ``1 / max_subtasks``, or what the fit
-    around it says of the fits inside (`calipers.selection.Fits`). What ends with fewer leaves than
-    it might have had, such as a fit that converged, counts as the rest of its share.
+    around it says of the fits inside (`selection.Fits`). What ends with fewer leaves than it
+    might have had, such as a fit that converged, counts as the rest of its share.
 
     Parameters
     ----------

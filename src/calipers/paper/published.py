@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from math import nan
 from typing import TypeAlias
 
-from calipers.data.datasets.table1 import SIZES, Size
+from calipers.paper.datasets.table1 import SIZES, Size
 
 __all__ = ["ERRORS", "SECONDS", "SIZES", "TABULATED_METHODS", "UPDATES", "Size"]
 

@@ -9,8 +9,8 @@ from math import isfinite
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
-from calipers.data.datasets.paper import SETS
 from calipers.paper import published
+from calipers.paper.datasets.paper import SETS
 from calipers.paper.runs import Row
 from calipers.paper.systems import STUDIED, SYSTEMS
 

@@ -13,11 +13,11 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import calipers
-from calipers.data.datasets import DatasetError
+from calipers.paper.datasets import DatasetError
 
 if TYPE_CHECKING:
     from calipers.arrays import FloatArray, IndexArray
-    from calipers.data.datasets import Split
+    from calipers.paper.datasets import Split
 
 PAPER_TRIPLETS = 100_000
 """N of the paper."""
@@ -135,7 +135,7 @@ SYSTEMS = {
 """By name, in the order of the tables' columns.
 
 MMC and MCML are cited by the paper and not in its tables; the last of HR-SGD and HA-SGD are second
-readings (``calipers.recipes.READINGS``).
+readings (``calipers.solvers.recipes.READINGS``).
 """
 
 STUDIED = {
@@ -191,8 +191,8 @@ def draw_triplets(
 ) -> tuple[IndexArray, float]:
     """Draw the triplets that all learners of a run share; also return the seconds it took."""
     from calipers.data.samples import MemorySamples
-    from calipers.rounds import random_streams
-    from calipers.triplets import DrawnTriplets
+    from calipers.data.triplets import DrawnTriplets
+    from calipers.estimators.rounds import random_streams
 
     started = perf_counter()
     samples = MemorySamples(data.X_train, data.y_train)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.losses import SmoothHinge
+from calipers.estimators.rounds import random_streams
 from calipers.paper.runs import Row
-from calipers.rounds import random_streams
 from calipers.solvers.from_recipe import sgd_solver
+from calipers.solvers.losses import SmoothHinge
 
 N_TRIPLETS = 1000
 """Triplets whose mean loss is the training error; the same for all methods."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from calipers.metric import spectrum as eigenvalues
+from calipers.metric.mahalanobis import spectrum as eigenvalues
 from calipers.plot.figure import CLASS_COLORS, MARKERS, panel
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import io
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from calipers.io.errors import needs_package
+from calipers.data.files.errors import needs_package
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.io.errors import shortened
-from calipers.metric import feature_shares
+from calipers.data.files.errors import shortened
+from calipers.metric.mahalanobis import feature_shares
 from calipers.plot.figure import CLASS_COLORS, panel
 
 if TYPE_CHECKING:

@@ -18,8 +18,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from calipers.fitting import fitting
-from calipers.inputs import restored_on_failure
+from calipers.estimators.fitting import fitting
+from calipers.estimators.inputs import restored_on_failure
+from calipers.estimators.validation import check_components
 from calipers.search.crossvalidation import DECIDES, MOST_LEARNED, Problem, cross_validate
 from calipers.search.holdouts import HOLD_OUTS, check_can_be_held_out, hold_out
 from calipers.search.learning import PULLS, SoftmaxLoss, minimize
@@ -33,8 +34,7 @@ from calipers.search.report import (
     retrieval_report,
 )
 from calipers.search.vectors import check_width, given_vectors, mapped_lazily, unit_images
-from calipers.training import CallbackObserver
-from calipers.validation import check_components
+from calipers.solvers.training import CallbackObserver
 
 SIDES = ("query", "both")
 MOST_SCORED = 2000

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from calipers.arrays import FloatArray, IndexArray, refuse_kinds
-from calipers.inputs import fresh_fit
+from calipers.estimators.inputs import fresh_fit
 from calipers.search.bridge_maps import Candidate, Moments, solve
 from calipers.search.bridge_report import BridgeReport, CandidateScore, Share
 from calipers.search.nearest import nearest_documents

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy.linalg import eigh, svd
 
 from calipers.arrays import FloatArray
-from calipers.memmap import blocks_of
+from calipers.data.memmap import blocks_of
 from calipers.search.query_map import unit_vectors
 
 

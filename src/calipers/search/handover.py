@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from calipers.io import export
+from calipers.metric.file import export
 from calipers.search.query_map import LEARNER_OF, QueryMap
 
 _MAPPED_SIDES = ("query", "document")

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import IndexArray
-from calipers.memmap import blocks_of
+from calipers.data.memmap import blocks_of
 from calipers.search.query_map import unit_vectors
 from calipers.threads import single_threaded_blas
 

@@ -9,8 +9,9 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from calipers.io import Contents, FileError, read, write
-from calipers.io.values import to_json
+from calipers.data.files import FileError
+from calipers.metric.file import Contents, read, write
+from calipers.metric.file.values import to_json
 
 LEARNER_OF = {"adapter": "QueryAdapter", "bridge": "Bridge"}
 """Learner of each kind of map."""

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import IndexArray, refuse_kinds
-from calipers.memmap import block_limits, release
+from calipers.data.memmap import block_limits, release
 from calipers.search.query_map import largest_entries
 
 UnitArray = npt.NDArray[np.float32]
@@ -63,13 +63,13 @@ def given_vectors(given: Any, name: str) -> Iterator[Vectors]:
     ValueError
         It is no table of real numbers.
     """
-    from calipers.dask import is_collection
+    from calipers.data.dask import is_collection
 
     if not is_collection(given):
         yield Vectors(_checked(given, name), name)
         return
-    from calipers.dask.cluster import client_of
-    from calipers.dask.samples import cluster_samples
+    from calipers.data.dask.cluster import client_of
+    from calipers.data.dask.samples import cluster_samples
 
     with client_of(None) as client:
         yield Vectors(cluster_samples(client, given)[0], name)

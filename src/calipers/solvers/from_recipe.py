@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import IndexArray
-from calipers.losses import SmoothHinge
-from calipers.recipes import Recipe
-from calipers.sampling import (
+from calipers.solvers.losses import SmoothHinge
+from calipers.solvers.recipes import Recipe
+from calipers.solvers.sampling import (
     ByGradientNorm,
     ByRunningNorm,
     BySlope,

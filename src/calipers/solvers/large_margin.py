@@ -12,7 +12,7 @@ from scipy.linalg import eigh, svd
 
 from calipers._core.compiled import columns_below, measure_targets, weigh
 from calipers.arrays import FloatArray, IndexArray
-from calipers.neighbors.search import nearest_same_and_other
+from calipers.data.neighbors.search import nearest_same_and_other
 from calipers.threads import InOrder, parallel_map
 
 _BLOCK_NUMBERS = 2**21  # distances computed at a time: 8 MB in float32

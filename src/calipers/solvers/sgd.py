@@ -15,11 +15,11 @@ import numpy.typing as npt
 from calipers._core.compiled import LookAhead, Method, Samples, Workspace, run_sgd
 from calipers._core.compiled import State as CoreState
 from calipers.arrays import FloatArray, IndexArray
-from calipers.losses import Loss, SmoothHinge
-from calipers.projections import EveryUpdate, FrankWolfe, Rule
-from calipers.sampling import ByRunningNorm, BySlope, EveryBatch, PassiveAggressive, Policy
-from calipers.schedules import Constant, FrankWolfeSteps, Schedule, Shrinking
+from calipers.solvers.losses import Loss, SmoothHinge
+from calipers.solvers.projections import EveryUpdate, FrankWolfe, Rule
 from calipers.solvers.resumable import Point, State, curve_array, points_of
+from calipers.solvers.sampling import ByRunningNorm, BySlope, EveryBatch, PassiveAggressive, Policy
+from calipers.solvers.schedules import Constant, FrankWolfeSteps, Schedule, Shrinking
 from calipers.threads import parallel_map, single_threaded_blas
 
 BLOCK_BYTES = 8_000_000  # of differences gathered at a time
@@ -120,7 +120,7 @@ class SGDSolver:
     accept_rng : Generator
         One uniform number per iteration decides whether to update.
     pick_rng : Generator
-        Draws the triplet that :class:`~calipers.sampling.BySlope` looks at.
+        Draws the triplet that :class:`~calipers.solvers.sampling.BySlope` looks at.
     init_scale : float
         The first iterate is ``init_scale * I``.
     """

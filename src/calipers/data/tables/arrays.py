@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from calipers.data.files import FileError
+from calipers.data.files.errors import reason
 from calipers.data.tables.options import ReadOptions
 from calipers.data.tables.packed import check_growth
 from calipers.data.tables.table import Table
 from calipers.data.tables.text import read_text
-from calipers.io import FileError
-from calipers.io.errors import reason
 
 
 def read_npy(path: Path, *, label: str | None = None) -> Table:

@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from calipers import memmap
+from calipers.data import memmap
+from calipers.data.files import FileError
+from calipers.data.files.errors import needs_package, reason
 from calipers.data.tables import decoding
 from calipers.data.tables.options import ReadOptions, Role
 from calipers.data.tables.packed import check_growth, largest_size
 from calipers.data.tables.sheets import why_no_vectors
 from calipers.data.tables.table import Column, Table
-from calipers.io import FileError
-from calipers.io.errors import needs_package, reason
 
 LEAST_SECONDS = 10
 """Time to read any file, beside that for the bytes it may grow to."""

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from calipers.io import FileError
+from calipers.data.files import FileError
 
 MOST_TOLD = 20
 """Columns that a remark names."""

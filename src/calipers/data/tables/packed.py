@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, AnyStr, Generic, cast
 
-from calipers.io import FileError
-from calipers.io.errors import reason
+from calipers.data.files import FileError
+from calipers.data.files.errors import reason
 
 PACKINGS = (".gz", ".bz2", ".xz")
 MOST_UNPACKED = 256 << 20

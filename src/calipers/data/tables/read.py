@@ -5,11 +5,18 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
+from calipers.data.files import FileError
+from calipers.data.files.signatures import (
+    JSON,
+    N_BYTES,
+    PARQUET,
+    PARQUET_SIGN,
+    SAFETENSORS,
+    content_of,
+)
 from calipers.data.tables.options import ReadOptions
 from calipers.data.tables.packed import PACKINGS, opened, plain_suffix
 from calipers.data.tables.table import Table
-from calipers.io import FileError
-from calipers.io.signatures import JSON, N_BYTES, PARQUET, PARQUET_SIGN, SAFETENSORS, content_of
 
 FORMATS = ("csv", "tsv", "xlsx", "jsonl", "parquet", "npy", "npz", "libsvm")
 """Names for ``--format``."""

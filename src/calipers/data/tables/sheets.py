@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from calipers.data.files import FileError
+from calipers.data.files.errors import needs_package, reason
 from calipers.data.tables.columns import plain
 from calipers.data.tables.header import ROWS_COMPARED, Beginning, beginning
 from calipers.data.tables.names import names_of
 from calipers.data.tables.options import MISSING_IN, ReadOptions, Role
 from calipers.data.tables.packed import MOST_TEXT, BoundedLines, check_growth, opened
 from calipers.data.tables.table import Column, Table
-from calipers.io import FileError
-from calipers.io.errors import needs_package, reason
 
 MOST_SHEET_ROWS, MOST_SHEET_COLUMNS = 1 << 20, 1 << 14
 """Rows and columns that a sheet of Excel can have."""

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
+from calipers.data.files import FileError
+from calipers.data.files.errors import reason
 from calipers.data.tables.numbers import as_number, is_plain, labels_of_texts
 from calipers.data.tables.packed import BoundedLines, check_growth, opened
 from calipers.data.tables.table import Table
-from calipers.io import FileError
-from calipers.io.errors import reason
 
 _EXAMPLE = "give lines such as '1 1:0.5 3:2'"
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from calipers import memmap
+from calipers.data import memmap
+from calipers.data.files import FileError
 from calipers.data.tables.columnar import (
     as_column,
     batches,
@@ -23,7 +24,6 @@ from calipers.data.tables.columnar import (
     read_measured,
 )
 from calipers.data.tables.table import Chosen, Column, Table, first_gap
-from calipers.io import FileError
 
 
 @dataclass(frozen=True)

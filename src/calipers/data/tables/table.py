@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from calipers import memmap
+from calipers.data import memmap
+from calipers.data.files import FileError
+from calipers.data.memmap import blocks_of
 from calipers.data.tables.columns import Columns
 from calipers.data.tables.names import position_of
 from calipers.data.tables.numbers import LONGEST_LABEL, labels_of_texts
-from calipers.io import FileError
-from calipers.memmap import blocks_of
 
 
 @dataclass(frozen=True)

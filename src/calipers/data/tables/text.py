@@ -13,6 +13,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO
 
+from calipers.data.files import FileError
 from calipers.data.tables.header import ROWS_COMPARED, beginning
 from calipers.data.tables.making import ColumnMaker
 from calipers.data.tables.names import listed, names_of
@@ -26,7 +27,6 @@ from calipers.data.tables.numbers import (
 from calipers.data.tables.options import ReadOptions
 from calipers.data.tables.packed import BoundedLines, opened, plain_suffix
 from calipers.data.tables.table import Table
-from calipers.io import FileError
 
 MOST_COLUMNS = 1 << 20
 _LINES_COMPARED = 30

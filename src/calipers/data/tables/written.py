@@ -12,12 +12,12 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+from calipers.data.files import FileError, atomic_write, check_writable
+from calipers.data.files.errors import escaped
 from calipers.data.tables.columnar import parquet
 from calipers.data.tables.numbers import as_number
 from calipers.data.tables.options import MISSING_IN
 from calipers.data.tables.sheets import MOST_SHEET_COLUMNS, MOST_SHEET_ROWS, openpyxl
-from calipers.io import FileError, atomic_write, check_writable
-from calipers.io.errors import escaped
 
 OUTPUTS = (".csv", ".tsv", ".xlsx", ".npy", ".npz", ".parquet")
 _BLOCK = 4096

@@ -1,0 +1,14 @@
+"""A metric M and its factor L: what every metric can do, where learning starts, and its file.
+
+=========== ==============================================================
+module      what it holds
+=========== ==============================================================
+factors     M = L'L: one L for one M
+moments     second moments of samples, in memory, in a file or in a stream
+init        initial metrics
+coordinates fits in the coordinates of an initial metric
+file        safetensors files of metrics, written completely or not at all
+mahalanobis the methods that every metric has
+saved       a metric from a file
+=========== ==============================================================
+"""

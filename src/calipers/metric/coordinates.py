@@ -1,0 +1,160 @@
+"""The coordinates that rounds of learning take place in, and the way back to X."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import qr
+
+from calipers.arrays import FloatArray
+from calipers.data.samples import MemorySamples, Samples, relative_weights
+from calipers.metric.factors import factor, principal_order
+from calipers.metric.init import (
+    MOMENT_SAMPLES,
+    Init,
+    LinearMap,
+    class_centered,
+    evenly_spaced,
+    initial_map,
+    product,
+    whitening,
+)
+from calipers.threads import single_threaded_blas
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """An initial metric, the span of few samples, and what rounds have learned so far.
+
+    Samples fewer than their features span few directions, and no step of a solver leaves their
+    span: learning takes place in an orthonormal basis of it, and outside the metric is a multiple
+    of the initial one.
+    """
+
+    init: LinearMap
+    basis: FloatArray | None = None  # (d, r) with orthonormal columns
+    learned: FloatArray | None = None  # (r, r)
+    outside: float = 1.0  # the metric outside the basis
+
+    @classmethod
+    def of(cls, init: Init, samples: Samples) -> tuple[Coordinates, Samples]:
+        """Coordinates of an initial metric, and the samples in them."""
+        n, d = samples.shape
+        if n >= d:
+            linear = initial_map(init, samples)
+            return cls(linear), samples if linear.matrix is None else samples.transformed(linear)
+        whitened = isinstance(init, str) and init == "within-class"
+        return cls._of_few(initial_map("scaled" if whitened else init, samples), samples, whitened)
+
+    @classmethod
+    @single_threaded_blas()
+    def _of_few(
+        cls, linear: LinearMap, samples: Samples, whitened: bool
+    ) -> tuple[Coordinates, Samples]:
+        """The same in the span of the samples, ``whitened`` within classes there."""
+        indices = np.arange(samples.shape[0])
+        labels = samples.labels_of(indices) if len(samples.class_sizes) else None
+        X = linear(samples.take(indices).astype(np.float64))
+        basis = span_basis(X)
+        Z = product(X, basis.T)
+        if not whitened or labels is None:
+            return cls(linear, basis), MemorySamples(Z, labels, samples.weights)
+        roots, outside = whitening(class_centered(Z, labels), n_features=X.shape[1])
+        white = MemorySamples(product(Z, roots), labels, samples.weights)
+        return cls(linear, basis, roots, outside**2), white
+
+    def __call__(self, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Samples of X in these coordinates."""
+        mapped = self.init(X)
+        for L in (None if self.basis is None else self.basis.T, self.learned):
+            if L is not None:
+                mapped = product(mapped, L)
+        return mapped
+
+    def then(self, M: FloatArray, unit: float) -> tuple[Coordinates, LinearMap]:
+        """Coordinates under a metric M learned in these, and the map from these to them.
+
+        ``unit`` is the first iterate's diagonal, which M has outside the basis.
+        """
+        L = factor(M)
+        learned = L if self.learned is None else L @ self.learned
+        return replace(self, learned=learned, outside=unit * self.outside), LinearMap(L)
+
+    @single_threaded_blas()
+    def components(
+        self, M: FloatArray, unit: float, samples: Samples, n_components: int | None = None
+    ) -> FloatArray:
+        """L of the metric of X that is M here, rows by falling variance of the samples.
+
+        ``samples`` are in these coordinates.
+        """
+        L = self._from_basis(principal_order(factor(M), sample_covariance(samples)))
+        if self.basis is not None:
+            L = np.vstack([L, np.sqrt(unit * self.outside) * complement(self.basis)])
+        return self.init.then(L[:n_components])
+
+    @single_threaded_blas()
+    def low_rank_components(self, L: FloatArray, samples: Samples) -> FloatArray:
+        """The rows of L, a factor in these coordinates, for X and in the same order."""
+        return self.init.then(self._from_basis(principal_order(L, sample_covariance(samples))))
+
+    def _from_basis(self, L: FloatArray) -> FloatArray:
+        for earlier in (self.learned, None if self.basis is None else self.basis.T):
+            if earlier is not None:
+                L = np.asarray(L @ earlier)
+        return L
+
+
+def initial_components(init: Init, samples: Samples, n_components: int | None) -> FloatArray:
+    """L of an initial metric, rows by falling variance of the samples."""
+    coordinates, mapped = Coordinates.of(init, samples)
+    return coordinates.components(np.eye(mapped.shape[1]), 1.0, mapped, n_components)
+
+
+def sample_covariance(samples: Samples) -> FloatArray:
+    """Covariance of the samples, in units of their largest deviation: its square may overflow."""
+    some = evenly_spaced(samples.shape[0], MOMENT_SAMPLES)
+    X, weights = samples.take(some).astype(np.float64), relative_weights(samples, some)
+    X -= X.mean(axis=0) if weights is None else np.average(X, axis=0, weights=weights)
+    X /= float(max(X.max(), -X.min())) or 1.0
+    if weights is not None:
+        X *= np.sqrt(weights)[:, None]
+    covariance = X.T @ X
+    covariance /= len(X)
+    return np.asarray(covariance)
+
+
+@single_threaded_blas()
+def span_basis(X: FloatArray) -> FloatArray:
+    """Orthonormal columns, as many as samples, that span the differences of the samples.
+
+    >>> np.abs(span_basis(np.array([[1.0, 0.0, 5.0], [1.0, 2.0, 5.0]]))[:, 0])
+    array([0., 1., 0.])
+    """
+    centered = X - X.mean(axis=0)
+    largest = np.abs(centered).max()
+    return np.asarray(np.linalg.qr((centered / largest if largest > 0.0 else centered).T)[0])
+
+
+def complement(basis: FloatArray) -> FloatArray:
+    """Orthonormal rows, orthogonal to the columns of a basis; they depend on its span alone.
+
+    With J as many features as columns and K the others, a rotation makes the basis W with W_J
+    symmetric; then ``[-W_K, I - W_K inv(I + W_J) W_K']`` completes it.
+
+    >>> complement(np.array([[0.0], [0.8], [0.6]]))
+    array([[ 1. ,  0. ,  0. ],
+           [ 0. , -0.6,  0.8]])
+    """
+    d, r = basis.shape
+    J = np.sort(qr(basis.T, mode="r", pivoting=True)[1][:r])
+    K = np.setdiff1d(np.arange(d), J)
+    left, _, right = np.linalg.svd(basis[J])
+    W = basis @ (left @ right).T
+    rows = np.empty((d - r, d))
+    rows[:, J] = -W[K]
+    rows[:, K] = np.eye(d - r) - W[K] @ np.linalg.solve(np.eye(r) + W[J], W[K].T)
+    return rows + 0.0

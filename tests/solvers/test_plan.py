@@ -1,0 +1,192 @@
+"""What None and "auto" stand for: continuous in n, d and k, and the same bits when given."""
+
+from __future__ import annotations
+
+from itertools import product
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+
+from calipers import TripletSGD, recipes
+from calipers.solvers.plan import (
+    N_ROUNDS,
+    Plan,
+    plan_for_labels,
+    plan_for_stream,
+    plan_for_triplets,
+)
+from learners import random_triplets
+from solver_runs import METHODS
+
+X, Y = load_wine(return_X_y=True)
+TRIPLETS = random_triplets(len(X), 400)
+RESOLVED = ("init", "n_neighbors", "n_rounds", "n_triplets", "batch_size", "learning_rate")
+FROM_TRIPLETS = tuple(name for name in RESOLVED if name != "n_neighbors")
+
+
+def asked(**given: Any) -> Any:
+    return SimpleNamespace(**{**dict.fromkeys(RESOLVED), **given})
+
+
+# Explicit equals implicit
+
+
+def resolved(fitted: TripletSGD, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: getattr(fitted, f"{name}_") for name in names}
+
+
+def assert_same_bits(again: TripletSGD, fitted: TripletSGD) -> None:
+    np.testing.assert_array_equal(again.components_, fitted.components_)
+    assert resolved(again, RESOLVED) == resolved(fitted, RESOLVED)
+    assert again.n_updates_ == fitted.n_updates_
+
+
+SMALL: dict[str, Any] = {"n_triplets": 700}
+BASES: list[dict[str, Any]] = [
+    {},
+    *({"method": method, **SMALL} for method in METHODS),
+    {"n_neighbors": 3},
+    {"n_neighbors": 20, "init": "within-class"},
+    {"batch_size": 7},
+    {"learning_rate": 0.3},
+    {"n_rounds": 1, "n_components": 2},
+    {"method": recipes.ha_sgd(norm_bound="batch"), **SMALL},
+]
+
+
+@pytest.mark.parametrize("base", BASES, ids=str)
+@pytest.mark.parametrize("how", ["labels", "triplets"])
+def test_a_refit_with_the_resolved_values_gives_the_same_bits(
+    base: dict[str, Any], how: str
+) -> None:
+    names: tuple[str, ...] = RESOLVED
+    if how == "triplets":
+        base = {k: v for k, v in base.items() if k not in ("n_neighbors", "n_triplets")}
+        base = {**base, "init": "scaled"} if "init" in base else base
+        names = FROM_TRIPLETS
+
+    def fit(**settings: Any) -> TripletSGD:
+        learner = TripletSGD(**{**base, **settings}, random_state=0)
+        given: TripletSGD = (
+            learner.fit(X, Y) if how == "labels" else learner.fit_triplets(X, TRIPLETS)
+        )
+        return given
+
+    fitted = fit()
+    values = resolved(fitted, names)
+    assert None not in values.values()
+    assert "auto" not in values.values()
+    assert_same_bits(fit(**values), fitted)
+    for name, value in values.items() if len(base) < 2 else []:
+        assert_same_bits(fit(**{name: value}), fitted)
+        others = {k: v for k, v in values.items() if k != name}
+        assert_same_bits(fit(**others), fitted)
+
+
+def test_in_a_stream_the_first_batch_resolves() -> None:
+    def streamed(**settings: Any) -> TripletSGD:
+        learner = TripletSGD(random_state=0, **settings)
+        for part in np.array_split(np.random.default_rng(0).permutation(len(X)), 3):
+            learner.partial_fit(X[part], Y[part])
+        return learner
+
+    fitted = streamed()
+    values = resolved(fitted, ("init", "n_neighbors", "batch_size", "learning_rate"))
+    assert None not in values.values()
+    np.testing.assert_array_equal(streamed(**values).components_, fitted.components_)
+    assert (fitted.n_rounds_, fitted.n_triplets_) == (1, None)
+
+
+def test_a_given_value_enters_as_the_equal_resolved_one_would() -> None:
+    """No rule of the plan asks whether a value was given."""
+    for method, shape in product(recipes.RECIPES, [(178, 13), (50, 2000), (10**5, 5)]):
+        recipe = recipes.recipe_of(method)
+        plan = plan_for_labels(shape, recipe, asked())
+        values = plan._asdict()
+        del values["all_pairs"]
+        for name in values:
+            assert plan_for_labels(shape, recipe, asked(**{name: values[name]})) == plan
+        assert plan_for_labels(shape, recipe, asked(**values)) == plan
+
+
+def test_what_is_given_is_taken() -> None:
+    given = {"n_neighbors": 4, "n_rounds": 2, "n_triplets": 800, "batch_size": 3}
+    plan = plan_for_labels((500, 30), recipes.all_pairs_sgd(), asked(**given, learning_rate=0.7))
+    assert plan == Plan(4, 2, 800, 3, 0.7, 4)
+    assert plan.batch_triplets == 3 * 4**2
+    plan = plan_for_triplets(300, recipes.all_pairs_sgd(), asked(batch_size=3))
+    assert plan[:4] == (None, N_ROUNDS, 300, 3)
+    assert plan.batch_triplets == 3
+    plan = plan_for_stream(recipes.sgd(), asked(), is_labelled=True)
+    assert (plan.n_triplets, plan.batch_size, plan.all_pairs) == (None, 1, 1)
+
+
+# No cliffs
+
+
+NUMBERS = ("n_neighbors", "n_rounds", "n_triplets", "batch_size", "learning_rate")
+SAMPLES = [
+    *range(8, 31),
+    299,
+    300,
+    999,
+    1000,
+    2999,
+    3000,
+    3999,
+    4000,
+    4999,
+    5000,
+    19_999,
+    20_000,
+    39_999,
+]
+SAMPLES += [40_000]
+FEATURES = [2, 15, 16, 47, 48, 49, 127, 128, 239, 240, 599, 600, 4000]
+
+
+def assert_near(one: Plan, other: Plan, what: str) -> None:
+    for name in NUMBERS:
+        before, after = getattr(one, name), getattr(other, name)
+        assert abs(after - before) <= max(1.0, 0.02 * before), (what, name, before, after)
+
+
+@pytest.mark.parametrize("method", recipes.RECIPES)
+def test_one_more_changes_no_number_by_more_than_one_unit_or_two_per_cent(method: str) -> None:
+    recipe = recipes.recipe_of(method)
+
+    def plan(n: int, d: int, **given: Any) -> Plan:
+        return plan_for_labels((n, d), recipe, asked(**given))
+
+    def of_triplets(n: int, d: int) -> Plan:
+        return plan_for_triplets(n, recipe, asked())._replace(n_neighbors=0)
+
+    for n, d in product(SAMPLES, FEATURES):
+        here = plan(n, d)
+        assert_near(here, plan(n + 1, d), f"n={n}, d={d}, one sample more")
+        assert_near(here, plan(n, d + 1), f"n={n}, d={d}, one feature more")
+        if n >= 50:
+            given = of_triplets(n, d), of_triplets(n + 1, d)
+            assert_near(*given, f"{n} triplets, d={d}, one more")
+        for k in range(1, 25):
+            few, more = plan(n, d, n_neighbors=k), plan(n, d, n_neighbors=k + 1)
+            kept = more._replace(n_neighbors=k)
+            assert_near(few, kept, f"n={n}, d={d}, k={k}, one neighbour more")
+
+
+def test_the_numbers_are_monotone() -> None:
+    recipe = recipes.all_pairs_sgd()
+    plans = [plan_for_labels((n, 20), recipe, asked()) for n in range(8, 3000)]
+    for name in NUMBERS:
+        assert (np.diff([getattr(plan, name) for plan in plans]) >= 0).all(), name
+
+
+def test_every_batch_can_be_filled() -> None:
+    for n, d in product([8, 20, 300, 10**6], [1, 600, 10**4, 10**6]):
+        for method in recipes.RECIPES:
+            plan = plan_for_labels((n, d), recipes.recipe_of(method), asked())
+            assert plan.n_triplets is not None
+            assert plan.n_triplets >= plan.batch_triplets
