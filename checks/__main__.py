@@ -13,20 +13,7 @@ from benchmarks.rows import Report, describe, machine
 
 import checks
 
-COMMANDS = (
-    "attack",
-    "hostile",
-    "files",
-    "interruptions",
-    "long",
-    "load",
-    "calls",
-    "metric-learn",
-    "mutate",
-    "versions",
-    "wheel",
-    "sentence-transformers",
-)
+COMMANDS = ("attack", "calls", "wheel")
 
 
 def main(words: Sequence[str] | None = None) -> int:

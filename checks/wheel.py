@@ -29,14 +29,14 @@ IN_WHEEL = (
     r"calipers-[\w.]+\.dist-info/(METADATA|WHEEL|RECORD|entry_points\.txt|licenses/LICENSE)"
 )
 IN_ARCHIVE = (
-    r"(src|tests|benchmarks|checks)/[\w/.-]+\.(py|js|css|html|typed|md)|"
+    r"(src|tests|benchmarks|checks)/[\w/.-]+\.(py|js|css|html|npz|typed|md)|"
     r"src/calipers/_core/\w+\.(pyx|pxi|pyi|c|h)|([\w/]+/)?meson\.build|"
     r"(docs|examples)/[\w/.-]+\.(py|rst|md|css|png|svg|txt)|"
     r"\.ci/[\w.]+|\.github/workflows/\w+\.yml|"
-    r"README\.md|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|LICENSE|PKG-INFO|pyproject\.toml|"
+    r"README\.md|CHANGELOG\.md|CONTRIBUTING\.md|LICENSE|PKG-INFO|pyproject\.toml|"
     r"\.gitignore"
 )
-NEVER = r"__pycache__|\.py[co]$|\.npz?$|\.safetensors$|\.env|\.git/"
+NEVER = r"__pycache__|\.py[co]$|\.npy$|\.safetensors$|\.env|\.git/"
 BY_PIP = (
     r"^(\.\./)+(bin|Scripts)/calipers|__pycache__/|"
     r"dist-info/(INSTALLER|REQUESTED|direct_url\.json)$"

@@ -17,46 +17,14 @@ from checks.__main__ import COMMANDS as CHECKS
 from calipers.cli.main import _parser as calipers_parser
 
 DOCS = Path(__file__).parents[1] / "docs"
-LISTED = ("calipers", "calipers.evaluation", "calipers.paper.datasets")  # by __all__
-WHOLE = (  # every class and function that is defined there
-    "calipers.plot",
-    "calipers.recipes",
-    "calipers.evaluation.scores",
-    "calipers.solvers.losses",
-    "calipers.solvers.sampling",
-    "calipers.solvers.schedules",
-    "calipers.solvers.steps",
-    "calipers.solvers.projections",
-    "calipers.estimators.theory",
-)
-
-
-RETIRED = (
-    *(
-        "PAPER_SETTINGS",
-        "n_stages",
-        "start_",
-        "tau_max",
-        "gradient_bound",
-        "guard",
-        "CrossedTriplets",
-    ),
-    *(
-        "DaskTripletSGD",
-        "AveragedTripletSGD",
-        "ApproximateTripletSGD",
-        "RowsInMemory",
-        "nearest_rows",
-    ),
-    *("AtOnce", "NowAndThen", "OnlyOnce", "written_whole", "spread", "from_positives"),
-)
-"""Names that no page may use; the change log says what they are now."""
+LISTED = ("calipers", "calipers.evaluation")  # by __all__
+WHOLE = ("calipers.plot", "calipers.recipes")  # every class and function that is defined there
 
 
 def pages() -> list[Path]:
     """The pages, the scripts that are pages, and the texts beside them that are no history."""
     root = DOCS.parent
-    texts = [root / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")]
+    texts = [root / name for name in ("README.md", "CONTRIBUTING.md")]
     return [
         *DOCS.glob("*.rst"),
         *DOCS.glob("search/*.rst"),
@@ -131,19 +99,6 @@ def test_the_pages_link_to_files_that_exist() -> None:
             assert (DOCS.parent / named).exists(), f"{page.name}: {named}"
 
 
-def test_no_page_has_a_name_of_the_first_edition() -> None:
-    for page in pages():
-        text = page.read_text(encoding="utf-8")
-        found = [name for name in RETIRED if re.search(rf"\b{name}\b", text)]
-        assert not found, f"{page.name}: {found}"
-
-
-def test_the_change_log_has_every_name_of_the_first_edition() -> None:
-    text = (DOCS.parent / "CHANGELOG.md").read_text(encoding="utf-8")
-    renamed = text.partition("### Renamed")[2].partition("\n## ")[0]
-    assert [name for name in RETIRED if not re.search(rf"\b{name}\b", renamed)] == []
-
-
 def test_the_glossary_has_each_word_once_and_is_linked() -> None:
     words = re.findall(r"^   (\w[\w -]*)$", (DOCS / "glossary.rst").read_text("utf-8"), re.M)
     assert len(words) == len(set(words)) > 40
@@ -177,9 +132,7 @@ def test_the_pages_name_commands_and_options_that_exist(page: Path) -> None:
     programs = {
         "calipers": subcommands(calipers_parser()),
         "benchmarks": subcommands(benchmarks_parser()),
-        "checks": {
-            name: {"--cases", "--each", "--commands", "--times", "--rows"} for name in CHECKS
-        },
+        "checks": {name: {"--cases", "--each", "--rows"} for name in CHECKS},
     }
     for words in commands(page.read_text(encoding="utf-8")):
         program, *rest = words if words[0] == "calipers" else words[2:]

@@ -51,10 +51,6 @@ def test_a_fit_loads_no_compiler_and_no_pictures() -> None:
     assert loaded.isdisjoint({"matplotlib", "dask", "safetensors"})
 
 
-def test_versions_are_shown_without_loading_anything() -> None:
-    assert loaded_after("import calipers; calipers.show_versions()") == set()
-
-
 def test_a_metric_is_read_and_used(tmp_path: Path) -> None:
     path = str(small_file(tmp_path))
     code = f"import calipers; calipers.load({path!r}).get_mahalanobis_matrix()"

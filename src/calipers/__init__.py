@@ -12,7 +12,6 @@ Public names are loaded when first used, so that ``import calipers`` stays light
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +54,6 @@ if TYPE_CHECKING:
     from calipers.search.query_map import QueryMap as QueryMap
     from calipers.search.report import retrieval_report as retrieval_report
     from calipers.solvers import recipes as recipes
-    from calipers.versions import show_versions as show_versions
 
 _HOME_OF = {
     "GMML": "calipers.estimators",
@@ -88,7 +86,6 @@ _HOME_OF = {
     "WithinClass": "calipers.estimators",
     "load": "calipers.search.loading",
     "retrieval_report": "calipers.search.report",
-    "show_versions": "calipers.versions",
 }
 
 _PUBLIC_MODULES = ("evaluation", "plot", "recipes")
@@ -128,7 +125,6 @@ __all__ = [
     "plot",
     "recipes",
     "retrieval_report",
-    "show_versions",
 ]
 
 
@@ -137,8 +133,6 @@ def __getattr__(name: str) -> Any:
     if name in _PUBLIC_MODULES:
         return import_module(f"calipers.{name}")
     if name not in _HOME_OF:
-        if sys._getframe(1).f_code.co_name == "_handle_fromlist":  # from calipers import name
-            import_module("calipers.switching").refuse_class(name)
         raise AttributeError(f"module 'calipers' has no attribute {name!r}")
     return getattr(import_module(_HOME_OF[name]), name)
 

@@ -9,7 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from checks import ROOT, versions, wheel
+from checks import ROOT, wheel
 
 from metric_files import small_file
 
@@ -28,7 +28,6 @@ X = np.random.default_rng(0).standard_normal((40, 3))
 metric = calipers.TripletSGD("as-sgd", n_rounds=1, n_triplets=50).fit(X, np.arange(40) % 2)
 metric.transform(X)
 calipers.load(sys.argv[1])
-calipers.show_versions()
 from calipers.cli.main import main
 sys.exit(main(["inspect", sys.argv[1]]))
 """
@@ -85,15 +84,3 @@ def test_what_is_missing_or_does_not_belong_there_is_named(tmp_path: Path) -> No
         f"-{core}/compiled.library",
         "-LICENSE",
     ]
-
-
-def test_lowest_versions_are_those_of_every_requirement() -> None:
-    constraints = versions.lowest()
-    assert "scikit-learn==1.9" in constraints
-    assert all(text.count("==") == 1 and ">" not in text for text in constraints)
-    assert len({text.split("==")[0] for text in constraints}) == len(constraints)
-
-
-def test_every_core_test_is_there() -> None:
-    for pattern in versions.CORE:
-        assert list(ROOT.glob(pattern)), pattern

@@ -23,6 +23,10 @@ mcml         MCML: soft neighbours of the own class, all alike, by L-BFGS
 nca          NCA: neighbourhood components analysis, by mini-batches
 mlkr         MLKR: the same for regression
 ============ ===========================================================================
+
+Also here: `checkpoint`, `closed_forms`, `comparison`, `fitting`, `inputs`, `local_scatters`,
+`matching`, `one_round`, `rounds`, `selection`, `soft_learning`, `stream`, `tasks`, `theory`,
+`thresholds`, `tuples`, `unlabeled`, `validation`.
 """
 
 from calipers.estimators.discriminant import Discriminant

@@ -18,7 +18,6 @@ from calipers.estimators.inputs import Given
 from calipers.metric import init as inits
 from calipers.notices import DataWarning, warn_user
 from calipers.solvers.plan import Plan
-from calipers.switching import refuse_init
 
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")  # what parameters may be
 POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -147,7 +146,6 @@ def refuse_parameters(estimator: Any, where: str, **reasons: str) -> None:
 def check_init(owner: str, init: object, n_features: int, *, has_labels: bool) -> None:
     """Raise if ``init`` is no initial metric, or needs labels that are not there."""
     if isinstance(init, str):
-        refuse_init(owner, init, has_labels=has_labels)
         by_matrix = " For another metric pass its L, as in init=metric.components_."
         check_name(owner, "init", init, ("auto", *inits.NAMES), by_matrix)
         if init == "within-class" and not has_labels:

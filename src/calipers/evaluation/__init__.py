@@ -12,6 +12,8 @@ knn       the vote among them, with the paper's tie rule, and its error
 rejection the same where samples far from all classes are rejected
 retrieval precision, recall, average precision and nDCG of rankings
 ========= =====================================================================
+
+Also here: `scores`.
 """
 
 from calipers.evaluation.knn import knn_error, knn_predict

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from html import escape
 from math import sqrt
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,6 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from calipers.arrays import FloatArray, refuse_kinds, within_float64
 from calipers.data.dask import is_collection, transform_lazily
 from calipers.metric.file import Contents, contents_of, write
-from calipers.switching import refuse_words
 
 if TYPE_CHECKING:
     from calipers.data.encoder import TableEncoder
@@ -95,11 +94,6 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     components_: FloatArray
     n_features_in_: int
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
-
-    def __new__(cls, *parameters: Any, **named: Any) -> Self:
-        """Refuse words of metric-learn by a sentence; ``__init__`` stores the others."""
-        refuse_words(cls, cls._get_param_names(), named)
-        return cast(Self, super().__new__(cls))
 
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether there is a metric; a stream may have begun without."""

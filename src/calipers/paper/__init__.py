@@ -22,4 +22,6 @@ tables      rows as tables on the terminal
 =========== ===================================================================
 
 A row is the JSON record of one run.
+
+Also here: `datasets`, `protocol`.
 """

@@ -17,4 +17,6 @@ Map of this package, in reading order:
 - `handover`: the same maps in other programs, models and stores.
 
 Importing the package loads none of them: a server that reads a map needs NumPy and safetensors.
+
+Also here: `loading`.
 """

@@ -15,4 +15,6 @@ large_margin   LMNN's objective, exact at every L
 lbfgs          L-BFGS steps on an objective of all samples
 all_pairs      MMC's and MCML's objectives, for the same steps
 ============== =========================================================================
+
+Also here: `low_rank`, `plan`, `projections`, `recipes`, `sampling`, `schedules`, `training`.
 """

@@ -13,11 +13,12 @@ from sklearn.datasets import load_iris
 da = pytest.importorskip("dask.array", reason="needs the extra dask")
 pytest.importorskip("distributed", reason="needs the extra dask")
 
+from dask import delayed  # noqa: E402
+
 from calipers.data.dask import cluster  # noqa: E402
 from calipers.data.dask.cluster import ClusterError, client_of  # noqa: E402
 from calipers.data.dask.samples import cluster_samples  # noqa: E402
 from calipers.data.samples import MemorySamples  # noqa: E402
-from dask import delayed  # noqa: E402
 from dask_cluster import LONGEST, bounded, cluster_of, kill, pause_once, when_there  # noqa: E402
 
 X, Y = load_iris(return_X_y=True)

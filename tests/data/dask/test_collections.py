@@ -11,11 +11,11 @@ import pytest
 
 da = pytest.importorskip("dask.array", reason="needs the extra dask")
 
-import pandas as pd  # noqa: E402
-
 import dask  # noqa: E402
-from calipers.data.dask.samples import is_collection, transform_lazily  # noqa: E402
+import pandas as pd  # noqa: E402
 from dask import bag, dataframe, delayed  # noqa: E402
+
+from calipers.data.dask.samples import is_collection, transform_lazily  # noqa: E402
 
 X = np.random.default_rng(0).normal(size=(60, 4))
 L = np.random.default_rng(1).normal(size=(2, 4))

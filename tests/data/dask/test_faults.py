@@ -19,9 +19,10 @@ da = pytest.importorskip("dask.array", reason="needs the extra dask")
 distributed = pytest.importorskip("distributed", reason="needs the extra dask")
 
 import dask  # noqa: E402
+from dask import delayed  # noqa: E402
+
 from calipers import TripletSGD  # noqa: E402
 from calipers.data.dask.cluster import ClusterError  # noqa: E402
-from dask import delayed  # noqa: E402
 from dask_cluster import LONGEST, bounded, cluster_of, kill, pause_once, when_there  # noqa: E402
 
 X, Y = load_iris(return_X_y=True)

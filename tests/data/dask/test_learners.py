@@ -13,9 +13,9 @@ da = pytest.importorskip("dask.array", reason="needs the extra dask")
 pytest.importorskip("distributed", reason="needs the extra dask")
 
 import pandas as pd  # noqa: E402
+from dask import dataframe, delayed  # noqa: E402
 
 from calipers.notices import DataWarning  # noqa: E402
-from dask import dataframe, delayed  # noqa: E402
 from dask_cluster import bounded, cluster_of  # noqa: E402
 from learners import LEARNERS, for_triplets, little, random_triplets  # noqa: E402
 from watch import Tasks  # noqa: E402

@@ -14,11 +14,11 @@ da = pytest.importorskip("dask.array", reason="needs the extra dask")
 distributed = pytest.importorskip("distributed", reason="needs the extra dask")
 
 import pandas as pd  # noqa: E402
+from dask import dataframe, delayed  # noqa: E402
 
 from calipers.data import memmap  # noqa: E402
 from calipers.data.dask.samples import ClusterSamples, client_of, cluster_samples  # noqa: E402
 from calipers.data.samples import MemorySamples, Samples  # noqa: E402
-from dask import dataframe, delayed  # noqa: E402
 from dask_cluster import bounded, cluster_of  # noqa: E402
 
 RNG = np.random.default_rng(0)

@@ -8,6 +8,8 @@ _product matrix products rule candidates out; direct sums decide on the rest
 _descent searches a k-d tree, for data of low intrinsic dimension
 passing  searches samples block by block, and merges results of several blocks
 ======== ====================================================================
+
+Also here: `vote`.
 """
 
 from __future__ import annotations
