@@ -280,21 +280,24 @@ def draw(lines: list[Row], folder: Path) -> list[Path]:
     """A picture for every data set: a mark for every peer, a line for Euclidean distance."""
     from matplotlib.figure import Figure
 
-    from calipers.plot import error_against_time
+    from calipers.plot import CLASS_COLORS, MARKERS
 
     folder.mkdir(parents=True, exist_ok=True)
     pictures = []
     for name in dict.fromkeys(line["data"] for line in lines):
         of_set = {_label(line): line for line in lines if line["data"] == name}
-        learned: dict[str, Any] = {
-            label: ([line["seconds"]], [line["error"]])
-            for label, line in of_set.items()
-            if line["seconds"]
-        }
         figure = Figure(figsize=(9, 5), dpi=150, layout="constrained")
-        axes = error_against_time(learned, axes=figure.subplots())
-        for label, line in of_set.items():
-            if not line["seconds"]:
+        axes = figure.subplots()
+        axes.set(xscale="log", xlabel="seconds", ylabel="error, %")
+        for number, (label, line) in enumerate(of_set.items()):
+            if line["seconds"]:
+                cycle, place = divmod(number, len(CLASS_COLORS))
+                look: dict[str, Any] = {
+                    "color": CLASS_COLORS[place],
+                    "marker": MARKERS[(place + cycle) % 12],
+                }
+                axes.plot([line["seconds"]], [line["error"]], label=label, markersize=5, **look)
+            else:
                 axes.axhline(line["error"], color="grey", linewidth=1, linestyle=":", label=label)
         axes.set_title(name, loc="left")
         axes.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1.01, 0.5))

@@ -2,7 +2,7 @@
 What the metric weighs
 ======================
 
-A metric is a matrix. Three pictures show which features it weighs. All of them measure a feature by
+A metric is a matrix. Two pictures show which features it weighs. Both measure a feature by
 its standard deviation in training, which every fitted metric keeps as `feature_scale_`. So a weight
 on proline, in milligrams, can be compared with one on alcohol, in per cent.
 """
@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import load_wine
 
 import calipers
-from calipers.plot import feature_directions, feature_importances, feature_interactions
+from calipers.plot import feature_importances, feature_interactions
 
 X, y = load_wine(return_X_y=True, as_frame=True)
 metric = calipers.MetricCV(random_state=0).fit(X, y)
@@ -37,13 +37,6 @@ right.set_title("Learned distance", loc="left", fontweight="bold")
 figure, panel = plt.subplots(figsize=(8, 6.5), layout="constrained")
 # sphinx_gallery_thumbnail_number = 2
 feature_interactions(metric, top=10, axes=panel)
-
-# %%
-# **Which directions?** Each colour is one direction of the map. Bars of the same sign work
-# together, bars of opposite signs against each other. The legend has each direction's share of the
-# weight. If two directions have all of it, two dimensions are enough (`MetricCV(n_components=2)`).
-figure, panel = plt.subplots(figsize=(9, 5), layout="constrained")
-feature_directions(metric, axes=panel)
 
 # %%
 # Without Python: `calipers inspect metric.safetensors` prints the shares, and

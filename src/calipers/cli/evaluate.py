@@ -247,8 +247,7 @@ def _table(verdict: Verdict, options: argparse.Namespace) -> Table:
 def _figure(verdict: Verdict, transforms: dict[str, Any]) -> Figure | None:
     """Draw a typical fold: each panel has its distance, and its errors of that fold."""
     try:
-        from calipers.plot import figure_class
-        from calipers.plot.maps import legend_of_classes, ring, scatter
+        from calipers.plot import figure_class, legend_of_classes, ring, scatter
 
         figure = figure_class()(figsize=(13, 4.8), dpi=150, layout="constrained")
     except ImportError:  # the page does without
