@@ -15,6 +15,6 @@ Map of this package, in reading order:
 - `keel`: tables that only `study` reads; `holdouts`: parts of them that are held out;
 - `choices`, `first_edition`: what `study` compares; `paired`: differences with standard errors;
 - `limit`: the time that no solver of its kind can beat by much;
-- `speed`, `growth`, `nca`, `startup`, `mining`, `lmnn`, `peers`, `study`, `trajectories`,
+- `speed`, `growth`, `nca`, `startup`, `mining`, `lmnn`, `peers`, `study`, `golden`,
   `components` and others: the commands.
 """

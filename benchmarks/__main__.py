@@ -13,6 +13,7 @@ from benchmarks import (
     columns,
     components,
     embeddings,
+    golden,
     growth,
     kinds,
     lmnn,
@@ -31,7 +32,6 @@ from benchmarks import (
     startup,
     study,
     thresholds,
-    trajectories,
 )
 
 COMMANDS = {
@@ -53,7 +53,7 @@ COMMANDS = {
     "regression": regression,
     "study": study,
     "thresholds": thresholds,
-    "trajectories": trajectories,
+    "golden": golden,
     "readings": readings,
     "components": components,
     "kinds": kinds,

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks import choices, holdouts, keel, study, trajectories
+from benchmarks import choices, holdouts, keel, study
 from benchmarks.__main__ import main
 from benchmarks.first_edition import FirstEdition, FirstEditionError
 from benchmarks.learners import splits
 from benchmarks.rows import Row
 
 from benchmark_rows import finite
-from calipers import SPML, TripletSGD
+from calipers import TripletSGD
 from calipers.data.samples import MemorySamples
 from calipers.metric import init
 from calipers.paper.datasets import DatasetError
@@ -176,27 +176,6 @@ def test_a_worker_that_ends_says_why(tmp_path: Path) -> None:
         pytest.raises(FirstEditionError, match="KeyError: 'no such thing'"),
     ):
         worker.fit(np.zeros((2, 2)), np.array([0, 1]), 0)
-
-
-def test_trajectories_are_the_same_by_the_same_settings_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """This edition stands in for the first one."""
-    settings = {"n_triplets": 500, "random_state": 0}
-    both = [
-        ("SPML", "SPML", settings, SPML(**settings)),
-        ("other", "SPML", settings | {"random_state": 1}, SPML(**settings)),
-    ]
-    monkeypatch.setattr(trajectories, "learners", lambda seed: both)
-    words = ["trajectories", "--rows", str(tmp_path / "rows.jsonl")]
-    same, other = main([*words, "--first-edition", sys.executable])
-    assert (same["holds"], same["difference"], same["n_updates"]) == (True, 0.0, 50)
-    assert not other["holds"]
-
-
-def test_trajectories_of_every_learner_of_the_first_edition() -> None:
-    names = {learner for _, learner, _, _ in trajectories.learners(0)}
-    assert names == {"TripletSGD", "SPML", "OASIS", "LEGO", "ITML", "LMNN"}
 
 
 # Means
