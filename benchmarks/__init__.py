@@ -13,7 +13,7 @@ Map of this package, in reading order:
 - `learners`: complete fits, one file per competitor, `answer` for one in a process of its own;
 - `contestants`: which of them `peers` compares, and in which environment;
 - `keel`: tables that only `study` reads; `holdouts`: parts of them that are held out;
-- `choices`, `first_edition`: what `study` compares; `paired`: differences with standard errors;
+- `choices`: what `study` compares; `paired`: differences with standard errors;
 - `limit`: the time that no solver of its kind can beat by much;
 - `speed`, `growth`, `nca`, `startup`, `mining`, `lmnn`, `peers`, `study`, `golden`,
   `components` and others: the commands.

@@ -23,7 +23,6 @@ Fit: TypeAlias = Callable[[FloatArray, IndexArray, int], Metric]  # of samples, 
 
 DEFAULT = "TripletSGD"
 BETTER_EUCLIDEAN = "Euclidean or Scaled"
-FIRST_EDITION = "first edition"
 LEARNERS = (
     *(DEFAULT, "MetricCV", "Euclidean", BETTER_EUCLIDEAN),
     *("Scaled", "WithinClass", "Discriminant", "LMNN", "NCA", "SCML", "LFDA"),

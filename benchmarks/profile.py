@@ -5,15 +5,13 @@ margins that a change needs, its outer products, one factorisation, one eigenpai
 where M is that of a step that left the cone. "cone" is what remains of the whole without the
 margins and the outer products: mostly factorisations and the search for the negative pairs. It is
 not made of the pieces beside it, since several pairs found at once cost less than one by one. The
-plain reference pays "eigh" instead. With ``--first-edition`` both editions run in turn; "us a
-change" is then of the median run, beside that of the first edition.
+plain reference pays "eigh" instead.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -21,9 +19,8 @@ import numpy as np
 from benchmarks import limit, shapes
 from benchmarks.clock import best_timed
 from benchmarks.problem import METHODS, Problem, paper_problem
-from benchmarks.rows import Column, Report, Row
-from benchmarks.solvers import first_edition, ours
-from benchmarks.solvers.first_edition import FirstEditionSolver, interleaved
+from benchmarks.rows import Column, Report
+from benchmarks.solvers import ours
 from calipers._core.compiled import (
     _add_outer_products,
     _all_negative,
@@ -42,7 +39,6 @@ TABLES = {
         Column("rank", "rank", ".1f", 6),
         Column("negative", "negatives", ".2f", 8),
         Column("us a change", "whole", ".1f", 11),
-        Column("first ed.", "first_whole", ".1f", 9),
         Column("x limit", "times_limit", ".2f", 7),
         Column("margins", "margins", ".1f", 8),
         Column("outer pr.", "outer", ".1f", 9),
@@ -57,17 +53,9 @@ TABLES = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("--data-dir", help="folder with the paper's data")
-    parser.add_argument(
-        "--only", nargs="+", choices=first_edition.NAMES, default=("dna", "connect4")
-    )
+    parser.add_argument("--only", nargs="+", choices=shapes.NAMES, default=("dna", "connect4"))
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
     parser.add_argument("--triplets", type=int, default=100_000)
-    parser.add_argument(
-        "--first-edition",
-        metavar="PYTHON",
-        help="interpreter that has the first edition: it solves the same, in turn with ours",
-    )
-    parser.add_argument("--repeats", type=int, default=5, help="runs of either edition")
 
 
 def run(args: argparse.Namespace, report: Report) -> None:
@@ -77,34 +65,26 @@ def run(args: argparse.Namespace, report: Report) -> None:
         "negative: pairs cut off per change; cone: the whole less margins and outer products, "
         "mostly factorisations and the search for negative pairs"
     )
-    with ExitStack() as stack:
-        first = None
-        if args.first_edition:
-            first = stack.enter_context(FirstEditionSolver(args.first_edition))
-        for name in args.only:
-            data = first_edition.data_of(name, data_dir=args.data_dir)
-            triplets = shapes.triplets(data, args.triplets)
-            floor = limit.measure(data.X, triplets)
-            for method in args.methods:
-                problem = paper_problem(data.X, triplets, method)
-                both = interleaved(problem, first, repeats=args.repeats) if first else None
-                report.add(
-                    "profile",
-                    data=data.name,
-                    n_features=data.X.shape[1],
-                    method=method,
-                    **pieces(problem, floor, both),
-                )
+    for name in args.only:
+        data = shapes.data_set(name, data_dir=args.data_dir)
+        triplets = shapes.triplets(data, args.triplets)
+        floor = limit.measure(data.X, triplets)
+        for method in args.methods:
+            report.add(
+                "profile",
+                data=data.name,
+                n_features=data.X.shape[1],
+                method=method,
+                **pieces(paper_problem(data.X, triplets, method), floor),
+            )
 
 
-def pieces(problem: Problem, floor: limit.Limit, both: Row | None = None) -> dict[str, Any]:
-    """Microseconds per change of the whole and of its pieces; of both editions if measured."""
+def pieces(problem: Problem, floor: limit.Limit) -> dict[str, Any]:
+    """Microseconds per change of the whole and of its pieces."""
     d = problem.X.shape[1]
     solver = ours.solver_of(problem)
     solver.advance(problem.X, problem.triplets)
     seconds, outcome = best_timed(lambda: ours.run(problem))
-    if both is not None:
-        seconds = both["seconds"]
     changes = max(1, outcome.counts["changes"])
     state = solver.core_state
     rank = max(1, round(state.rank / changes))
@@ -126,7 +106,6 @@ def pieces(problem: Problem, floor: limit.Limit, both: Row | None = None) -> dic
         "rank": rank,
         "negatives": negatives,
         "whole": whole,
-        "first_whole": 1e6 * both["first_seconds"] / changes if both is not None else None,
         "times_limit": seconds / floor.seconds(problem, outcome.counts["updates"]),
         "cone": cone,
         **measured,

@@ -1,28 +1,22 @@
-"""Solve seconds per data set and method: plain NumPy, the first edition, ours, and the limit.
+"""Solve seconds per data set and method: plain NumPy, ours, and the limit.
 
 Both solvers learn from the same triplets with the same random numbers. Where the plain
 one would take longer than the cap it is stopped, and the ratio is of the seconds that both
-take for exactly the iterations it did. With ``--first-edition`` the first edition solves
-the same problems in turn with ours; seconds are then medians, and the geometric mean of the ratios
-comes last.
+take for exactly the iterations it did.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from contextlib import ExitStack
-from statistics import geometric_mean
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from benchmarks import blas, fresh, limit, shapes
-from benchmarks.clock import best_clocked, best_timed, traced_megabytes
+from benchmarks.clock import best_clocked, traced_megabytes
 from benchmarks.problem import METHODS, Outcome, Problem, paper_problem, same_until
 from benchmarks.rows import Column, Report, Row
-from benchmarks.solvers import first_edition, ours, plain
-from benchmarks.solvers.first_edition import FirstEditionSolver
+from benchmarks.solvers import ours, plain
 
 TABLES = {
     "speed": [
@@ -47,23 +41,6 @@ TABLES = {
         Column("x strict", "times_strict_limit", ".2f"),
         Column("MB", "megabytes", ".1f", 6),
     ],
-    "editions": [
-        Column("data", "data", width=18),
-        Column("d", "n_features", width=4),
-        Column("method", "method"),
-        Column("N", "n_triplets", ",", 7),
-        Column("first s", "first_seconds", ".3f"),
-        Column("ours s", "seconds", ".3f"),
-        Column("ratio", "times_first", ".2f", 6),
-        Column("CPU ratio", "cpu_times_first", ".2f", 9),
-        Column("same", "same_as_first", ",", 7),
-        Column("updates", "updates", ",", 7),
-        Column("limit s", "limit_seconds", ".3f"),
-        Column("x limit", "times_limit", ".2f", 7),
-        Column("CPU x limit", "cpu_times_limit", ".2f", 11),
-        Column("plain did", "plain_iterations", ",", 9),
-        Column("plain ratio", "ratio", ".1f", 11),
-    ],
     "fit memory": [
         Column("complete fit", "data", width=18),
         Column("shape", "shape", width=15),
@@ -76,7 +53,6 @@ TABLES = {
     ],
 }
 
-WATCHED = ("as-sgd", "hr-sgd", "ha-sgd")  # whose times of the limit are summed up
 TRACED_SECONDS = 5.0  # a run that takes longer is traced over a part
 TRACED_PART = 20_000  # triplets
 
@@ -84,23 +60,10 @@ TRACED_PART = 20_000  # triplets
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("--data-dir", help="folder with the paper's data")
-    parser.add_argument(
-        "--only",
-        nargs="+",
-        choices=first_edition.NAMES,
-        help=f"default: the paper's; with --first-edition {', '.join(first_edition.COMPARED)}",
-    )
+    parser.add_argument("--only", nargs="+", choices=shapes.NAMES, default=shapes.NAMES)
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
     parser.add_argument(
         "--seconds", type=float, default=20.0, help="cap of the plain reference (0: leave it out)"
-    )
-    parser.add_argument(
-        "--first-edition",
-        metavar="PYTHON",
-        help="interpreter that has the first edition: it solves the same, in turn with ours",
-    )
-    parser.add_argument(
-        "--repeats", type=int, default=5, help="runs of either edition, of which medians are taken"
     )
     parser.add_argument("--triplets", type=int, default=100_000)
     parser.add_argument("--shrink", type=int, default=1, help="divide the samples of the data")
@@ -124,12 +87,8 @@ def run(args: argparse.Namespace, report: Report) -> None:
         "limit: product of all margins needed + a Cholesky factorisation per update "
         "(strict: per change); MB: peak above X and triplets"
     )
-    names = args.only or (first_edition.COMPARED if args.first_edition else shapes.NAMES)
-    if args.first_edition:
-        _run_editions(names, args, report)
-        return
-    for name in names:
-        data = first_edition.data_of(name, data_dir=args.data_dir, shrink=args.shrink)
+    for name in args.only:
+        data = shapes.data_set(name, data_dir=args.data_dir, shrink=args.shrink)
         if data.note:
             report.say(f"{data.name}: {data.note}")
         _run_data(data, args, report)
@@ -155,82 +114,6 @@ def _run_data(data: shapes.Data, args: argparse.Namespace, report: Report) -> No
             plain_threads=threads,
             **compare(problem, floor, cap=args.seconds, threads=threads),
         )
-
-
-def _run_editions(names: Sequence[str], args: argparse.Namespace, report: Report) -> None:
-    """Both editions on all problems, then the geometric mean."""
-    report.say(
-        f"both editions in turn, medians of {args.repeats} runs; ratio: first edition / ours "
-        "(CPU ratio: of CPU seconds, which other work on the machine changes less); x limit: the "
-        "least of our seconds over the limit, which is the best of several, too"
-    )
-    with ExitStack() as stack:
-        first = stack.enter_context(FirstEditionSolver(args.first_edition))
-        for name in names:
-            data = first_edition.data_of(name, data_dir=args.data_dir, shrink=args.shrink)
-            triplets = shapes.triplets(data, args.triplets)
-            floor = limit.measure(data.X, triplets)
-            for method in args.methods:
-                problem = paper_problem(data.X, triplets, method)
-                report.add(
-                    "editions",
-                    data=data.name,
-                    note=data.note,
-                    shape=data.shape,
-                    n_features=data.X.shape[1],
-                    method=method,
-                    n_triplets=len(triplets),
-                    n_iterations=problem.n_iterations,
-                    **_editions(problem, floor, first, args),
-                )
-    report.say(f"\n{summary(report.rows)}")
-
-
-def _editions(
-    problem: Problem, floor: limit.Limit, first: FirstEditionSolver, args: argparse.Namespace
-) -> Row:
-    row = first_edition.interleaved(problem, first, repeats=args.repeats)
-    limit_seconds = floor.seconds(problem, row["updates"])
-    row["limit_seconds"] = limit_seconds
-    row["times_limit"] = min(row["readings"]["seconds"]) / limit_seconds
-    row["cpu_times_limit"] = min(row["readings"]["cpu_seconds"]) / limit_seconds
-    if args.seconds > 0:
-        threads = args.plain_threads or blas.for_eigendecomposition(problem.X.shape[1])
-        with threadpool_limits(threads, user_api="blas"):
-            seconds, expected = best_timed(lambda: plain.run(problem, seconds=args.seconds))
-        n_plain = len(expected.accepted)
-        prefix_seconds, _ = best_timed(lambda: ours.run(problem.prefix(n_plain)))
-        row |= {"plain_threads": threads, "plain_iterations": n_plain}
-        row |= {"plain_seconds": seconds, "prefix_seconds": prefix_seconds}
-        row["ratio"] = seconds / prefix_seconds
-    return row
-
-
-def summary(rows: Sequence[Row]) -> str:
-    """The geometric mean of the ratios, the lowest one, and the highest multiple of the limit.
-
-    >>> row = {"data": "a", "method": "as-sgd", "times_limit": 1.5, "cpu_times_limit": 2.0}
-    >>> print(summary([{**row, "times_first": 4.0, "cpu_times_first": 3.0}]))
-    first edition / ours, geometric mean of 1: 4.00 (lowest 4.00: a, as-sgd)
-    the same by CPU seconds: 3.00 (lowest 3.00: a, as-sgd)
-    times the limit, at most: 1.50 (a, as-sgd)
-    """
-
-    def line(key: str) -> str:
-        lowest = min(rows, key=lambda row: float(row[key]))
-        mean = geometric_mean(row[key] for row in rows)
-        return f"{mean:.2f} (lowest {lowest[key]:.2f}: {lowest['data']}, {lowest['method']})"
-
-    lines = [
-        f"first edition / ours, geometric mean of {len(rows)}: {line('times_first')}",
-        f"the same by CPU seconds: {line('cpu_times_first')}",
-    ]
-    watched = [row for row in rows if row["method"] in WATCHED]
-    if watched:
-        most = max(watched, key=lambda row: float(row["times_limit"]))
-        where = f"{most['data']}, {most['method']}"
-        lines.append(f"times the limit, at most: {most['times_limit']:.2f} ({where})")
-    return "\n".join(lines)
 
 
 def compare(problem: Problem, floor: limit.Limit, *, cap: float, threads: int) -> Row:

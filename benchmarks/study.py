@@ -1,10 +1,9 @@
 """Evidence for the defaults: errors of held-out samples over many data sets.
 
 Each constant of `TripletSGD`'s default is changed, one at a time, or each number of the learner
-that ``--numbers-of`` names. With ``--learners`` learners are compared with their defaults, the
-first edition too where ``--first-edition`` names an interpreter that has it. A quarter of (at most
-``--most``) samples of each training part is held out, anew for each seed. Rows that the file has
-are not measured again: after a change of the code begin another file.
+that ``--numbers-of`` names. With ``--learners`` learners are compared with their defaults. A
+quarter of (at most ``--most``) samples of each training part is held out, anew for each seed. Rows
+that the file has are not measured again: after a change of the code begin another file.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import argparse
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,7 +19,6 @@ import numpy as np
 from benchmarks.choices import (
     BETTER_EUCLIDEAN,
     DEFAULT,
-    FIRST_EDITION,
     LEARNERS,
     PLANNED,
     Choice,
@@ -30,10 +27,7 @@ from benchmarks.choices import (
     numbers_of,
 )
 from benchmarks.clock import timed
-from benchmarks.first_edition import FirstEdition
 from benchmarks.holdouts import COMPARED, expand, held_out
-from benchmarks.learners.first_edition_worker import WARM_UP
-from benchmarks.learners.fitted import Fitted
 from benchmarks.paired import difference, over_groups
 from benchmarks.rows import Column, Report, Row, read
 from calipers import TripletSGD
@@ -42,6 +36,7 @@ from calipers.paper.protocol import split_error
 
 Place: TypeAlias = tuple[str, int, int, float]  # a hold-out: data, seed, most, mislabelled
 
+WARM_UP = ((300, 5), (300, 60), (40, 80))  # samples and features
 CONSTANTS = (*PLANNED, "smoothness", "radius", "init", "learning_rate", "clip", "average")
 
 TABLES = {
@@ -119,9 +114,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE,...",
         help="with --numbers-of: try these together, instead of halving and doubling",
     )
-    parser.add_argument(
-        "--first-edition", metavar="PYTHON", help="interpreter that has the first edition"
-    )
     parser.add_argument("--seeds", nargs="+", type=int, default=(0, 1, 2))
     parser.add_argument(
         "--most", type=int, default=2000, help="samples of a training part (default: %(default)s)"
@@ -152,13 +144,9 @@ def run(args: argparse.Namespace, report: Report) -> None:
     """Measure what the file does not have, then print the tables of all it has."""
     if args.settings and not args.numbers_of:
         raise SystemExit("--settings needs the learner that they are of: --numbers-of NAME.")
-    with ExitStack() as stack:
-        chosen = _choices(args)
-        if args.first_edition:
-            worker = stack.enter_context(FirstEdition(args.first_edition))
-            chosen.insert(0, Choice(FIRST_EDITION, worker.fit))
-        rows = _measure_all(args, chosen, report)
-    baseline = FIRST_EDITION if args.first_edition else args.numbers_of or DEFAULT
+    chosen = _choices(args)
+    rows = _measure_all(args, chosen, report)
+    baseline = args.numbers_of or DEFAULT
     report.say(
         f"\n{args.mislabelled:.0%} of the samples learned from are mislabelled; means over data "
         f"sets of means over seeds; change: error minus that of {baseline}, in points, with its "
@@ -241,7 +229,7 @@ def measure(data: Split, choice: Choice, seed: int) -> Row:
     return {
         **row,
         "error": 100 * split_error(data, metric),
-        "seconds": metric.seconds if isinstance(metric, Fitted) else seconds,
+        "seconds": seconds,
         "chosen": getattr(metric, "chosen_", None),
     }
 

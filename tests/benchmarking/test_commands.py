@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from benchmarks import keel, kinds, startup
-from benchmarks.problem import METHODS
 
 from benchmark_rows import finite, run
 from data_folder import FOLDER, needs_data
@@ -132,28 +130,6 @@ def test_speed_of_a_prefix(tmp_path: Path) -> None:
     assert row["average_difference"] is None
 
 
-def test_editions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The worker can also run this edition, which then decides the same."""
-    words = "--only letter --shrink 20 --triplets 300 --repeats 2 --seconds 0.05"
-    rows = run("speed", tmp_path, *words.split(), "--first-edition", sys.executable)
-    assert [row["method"] for row in rows] == list(METHODS)
-    for row in rows:
-        assert row["same_as_first"] == row["n_iterations"]
-        assert row["times_first"] == row["first_seconds"] / row["seconds"]
-        assert row["times_limit"] == min(row["readings"]["seconds"]) / row["limit_seconds"]
-        assert {len(seconds) for seconds in row["readings"].values()} == {2}
-        assert finite(row, "times_first", "cpu_times_first", "times_limit", "ratio")
-    said = capsys.readouterr().out
-    assert "first edition / ours, geometric mean of 5: " in said
-    assert "times the limit, at most: " in said
-
-
-def test_editions_without_the_plain_reference(tmp_path: Path) -> None:
-    words = "--only letter --methods sgd --shrink 50 --triplets 100 --repeats 1 --seconds 0"
-    (row,) = run("speed", tmp_path, *words.split(), "--first-edition", sys.executable)
-    assert "ratio" not in row
-
-
 def test_growth(tmp_path: Path) -> None:
     words = "--only N b --methods ha-sgd --factors 1 2 --shrink 50"
     rows = run("growth", tmp_path, *words.split())
@@ -198,13 +174,6 @@ def test_profile(tmp_path: Path) -> None:
     (row,) = run("profile", tmp_path, *words.split())
     assert finite(row, "whole", "margins", "outer", "factorisation", "pair", "eigh")
     assert row["cone"] == row["whole"] - row["margins"] - row["outer"]
-    assert row["first_whole"] is None
-
-
-def test_profile_of_both_editions(tmp_path: Path) -> None:
-    words = "--only sensit --methods ha-sgd --triplets 300 --repeats 1"
-    (row,) = run("profile", tmp_path, *words.split(), "--first-edition", sys.executable)
-    assert finite(row, "whole", "first_whole", "times_limit")
 
 
 @needs_data

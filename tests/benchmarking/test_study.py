@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 from benchmarks import choices, holdouts, keel, study
 from benchmarks.__main__ import main
-from benchmarks.first_edition import FirstEdition, FirstEditionError
 from benchmarks.learners import splits
 from benchmarks.rows import Row
 
@@ -140,42 +138,6 @@ def test_the_better_euclidean_goes_by_the_training_samples(unit: float) -> None:
     chosen = init.auto_init(MemorySamples(X, data.y_train))
     assert (type(metric).__name__ == "Scaled") == (chosen == "scaled")
     assert chosen == "scaled" or unit == 1.0
-
-
-# The first edition
-
-
-def test_the_first_edition_is_asked_in_its_own_process(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The worker asks for a default fit only, which this edition can stand in for."""
-    file, words = tmp_path / "rows.jsonl", ["--only", "iris", "--seeds", "0", "--most", "60"]
-    asked = [*words, "--learners", "TripletSGD", "--first-edition", sys.executable]
-    first, ours = main(["study", "--rows", str(file), *asked])
-    assert (first["choice"], ours["choice"]) == ("first edition", "TripletSGD")
-    assert first["error"] == ours["error"]
-    assert finite(first, "seconds")
-    assert "error minus that of first edition" in capsys.readouterr().out
-
-
-def test_the_worker_goes_on_after_data_that_are_refused() -> None:
-    data = iris()
-    with FirstEdition(sys.executable) as worker:
-        with pytest.raises(ValueError, match="at least 2 classes"):
-            worker.fit(data.X_train, np.zeros_like(data.y_train), 0)
-        fitted = worker.fit(data.X_train, data.y_train, 3)
-    same = TripletSGD(random_state=3).fit(data.X_train, data.y_train)
-    np.testing.assert_array_equal(fitted.components, same.components_)
-    assert fitted.seconds > 0
-
-
-def test_a_worker_that_ends_says_why(tmp_path: Path) -> None:
-    (tmp_path / "worker.py").write_text("raise KeyError('no such thing')")
-    with (
-        FirstEdition(sys.executable, tmp_path / "worker.py") as worker,
-        pytest.raises(FirstEditionError, match="KeyError: 'no such thing'"),
-    ):
-        worker.fit(np.zeros((2, 2)), np.array([0, 1]), 0)
 
 
 # Means
