@@ -31,11 +31,11 @@ from calipers import (
     TripletSGD,
     WithinClass,
     load,
-    scores,
 )
 from calipers.data.samples import MemorySamples
 from calipers.estimators.checkpoint import fit_digest
 from calipers.estimators.selection import label_candidates, pair_candidates, triplet_candidates
+from calipers.evaluation import scores
 from calipers.interrupt import InterruptedFitWarning
 from calipers.metric.mahalanobis import MahalanobisMixin
 from learners import iris, random_triplets
@@ -231,7 +231,7 @@ def test_many_small_classes_in_order_are_compared_whole() -> None:
 
 
 def test_too_few_are_compared() -> None:
-    with pytest.raises(ValueError, match=r"too few examples .2. .* or raise max_compared"):
+    with pytest.raises(ValueError, match="greater than the number of members in each class"):
         MetricCV(THREE, max_compared=2).fit(X, Y)
 
 
@@ -257,7 +257,7 @@ def test_pairs_and_triplets_are_compared_by_some() -> None:
 
 @pytest.mark.parametrize(("most", "told"), [(150, ":"), (60, " on 60 of 150 samples:")])
 def test_a_verdict_against_learning_says_on_how_many_it_rests(most: int, told: str) -> None:
-    noise = np.random.default_rng(0).permutation(Y)
+    noise = np.random.default_rng(1).permutation(Y)
     fitted = MetricCV(THREE, max_compared=most, random_state=0).fit(X, noise)
     assert fitted.reason_.startswith("Nothing tried beats the Euclidean distance" + told)
 

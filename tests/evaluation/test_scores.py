@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from calipers.arrays import FloatArray
@@ -14,7 +15,8 @@ from calipers.evaluation.scores import (
     impostor_share,
     mean_error,
     misrankings,
-    violations,
+    sign_test,
+    violations_by_anchor,
 )
 from learners import random_triplets
 
@@ -45,11 +47,12 @@ def test_violations_are_wrong_orders(seed: int) -> None:
     Z, _ = samples(seed)
     triplets = random_triplets(40, 30, seed)
     triplets[3] = [0, 1, 1]  # a tie
-    expected = [
-        0.5 if p == n else float(np.linalg.norm(Z[a] - Z[p]) > np.linalg.norm(Z[a] - Z[n]))
-        for a, p, n in triplets
-    ]
-    np.testing.assert_array_equal(violations(Z, triplets), expected)
+    far = np.linalg.norm(Z[:, None] - Z, axis=2)
+    by_anchor: dict[int, list[float]] = {}
+    for a, p, n in triplets.tolist():
+        by_anchor.setdefault(a, []).append(0.5 if p == n else float(far[a, p] > far[a, n]))
+    expected = [np.mean(by_anchor[anchor]) for anchor in sorted(by_anchor)]
+    np.testing.assert_allclose(violations_by_anchor(Z, triplets), expected)
 
 
 @given(seeds)
@@ -70,6 +73,18 @@ def test_the_standard_error_of_a_mean() -> None:
     assert mean == pytest.approx(errors.mean())
     assert bound == pytest.approx(errors.std(ddof=1) / 50**0.5)
     assert mean_error(errors[:1])[1] == np.inf
+    weights = np.arange(1.0, 51.0)
+    assert mean_error(errors, weights=weights)[0] == pytest.approx(
+        np.average(errors, weights=weights)
+    )
+
+
+@given(st.lists(st.integers(-3, 3), min_size=2, max_size=30))
+def test_the_sign_test_is_the_binomial_one(differences: list[int]) -> None:
+    above = sum(d > 0 for d in differences)
+    n = above + sum(d < 0 for d in differences)
+    expected = stats.binomtest(above, n).pvalue if n else 1.0
+    assert sign_test(differences) == pytest.approx(expected)
 
 
 def test_the_standard_error_of_an_auc_is_delongs() -> None:

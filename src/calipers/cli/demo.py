@@ -161,11 +161,11 @@ def draw(
 
 def _rows(errors: list[dict[str, tuple[float, float]]]) -> list[dict[str, Any]]:
     """Means over the splits, and their standard errors."""
-    from calipers.evaluation.paired import mean_and_error
+    from calipers.evaluation.scores import mean_error
 
     rows = []
     for name in DISTANCES:
-        both = [mean_and_error([split[name][i] for split in errors]) for i in (0, 1)]
+        both = [mean_error([split[name][i] for split in errors]) for i in (0, 1)]
         (error, of_error), (flat, of_flat) = both
         rows.append(
             {

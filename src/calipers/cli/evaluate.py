@@ -138,7 +138,7 @@ def _folds(data: Labelled, options: argparse.Namespace) -> list[Fold]:
     import numpy as np
 
     from calipers.data.files import FileError
-    from calipers.evaluation.folds import stratified
+    from calipers.evaluation.folds import folds as dealt
 
     y = data.y
     classes, sizes = np.unique(y, return_counts=True)
@@ -160,7 +160,7 @@ def _folds(data: Labelled, options: argparse.Namespace) -> list[Fold]:
             f"Classes with fewer samples than the {options.folds} folds are not in every fold: "
             f"{shown}."
         )
-    fold_of = stratified(y, options.folds, np.random.default_rng(options.seed))
+    fold_of = dealt(y, None, options.folds, np.random.default_rng(options.seed))
     fewest = len(y) - int(np.bincount(fold_of).max())
     if options.neighbors > fewest:
         raise FileError(

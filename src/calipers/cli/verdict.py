@@ -119,13 +119,13 @@ class Verdict:
 
     def score(self, distance: str, name: str) -> tuple[float, float]:
         """Return the mean of a retrieval score over the folds and its standard error."""
-        from calipers.evaluation.paired import mean_and_error
+        from calipers.evaluation.scores import mean_error
 
-        return mean_and_error([100 * held[distance].scores[name] for held in self.held])
+        return mean_error([100 * held[distance].scores[name] for held in self.held])
 
     def compared(self, other: str) -> Compared:
         """Count the samples that only one of two distances gets right."""
-        from calipers.evaluation.paired import sign_test
+        from calipers.evaluation.scores import sign_test
 
         change = self.wrong(other).astype(int) - self.wrong("learned").astype(int)
         return Compared(other, int((change > 0).sum()), int((change < 0).sum()), sign_test(change))

@@ -70,7 +70,7 @@ def _label_task(given: Given, n_folds: int, most: int, rng: np.random.Generator)
     return Task(
         given.samples.take(indices),
         labels,
-        folds.stratified(labels, n_folds, rng),
+        folds.folds(labels, None, n_folds, rng),
         fit=lambda estimator, X, y, **more: estimator.fit(X, y, **more),
         errors=scores.impostor_share,
         per_sample=True,
@@ -121,7 +121,7 @@ def _pair_task(given: Given, n_folds: int, most: int, rng: np.random.Generator) 
     return Task(
         X,
         some,
-        folds.stratified(some[:, 2], n_folds, rng),
+        folds.folds(some[:, 2], None, n_folds, rng),
         fit=fit,
         errors=lambda Z, pairs, held: scores.misrankings(Z, pairs[held]),
         groups=some[:, 2],

@@ -6,19 +6,22 @@ Map of this package, in reading order:
 module    what it holds
 ========= =====================================================================
 folds     folds of cross-validation: stratified by class, or grouped
-paired    mean, standard error and sign test of paired differences
-nearest   the exact nearest samples; equal distances by lowest index
-knn       the vote among them, with the paper's tie rule, and its error
-rejection the same where samples far from all classes are rejected
+scores    an error for each held-out example; their mean and standard error
+knn       the exact nearest samples, their vote with the paper's tie rule, its
+          error, and rejection of samples that are far from all others
 retrieval precision, recall, average precision and nDCG of rankings
 ========= =====================================================================
 
 Also here: `scores`.
 """
 
-from calipers.evaluation.knn import knn_error, knn_predict
-from calipers.evaluation.nearest import nearest_samples
-from calipers.evaluation.rejection import RejectionScores, rejection_scores
+from calipers.evaluation.knn import (
+    RejectionScores,
+    knn_error,
+    knn_predict,
+    nearest_samples,
+    rejection_scores,
+)
 from calipers.evaluation.retrieval import (
     RetrievalScores,
     mean_average_precision,

@@ -2,44 +2,56 @@
 
 from __future__ import annotations
 
+import warnings
 from heapq import heapify, heapreplace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from calipers.arrays import IndexArray
 
 
-def stratified(labels: npt.NDArray[Any], n_folds: int, rng: np.random.Generator) -> IndexArray:
-    """Deal the samples of every class to the folds in turn, in random order.
+def folds(
+    y: npt.NDArray[Any],
+    groups: npt.NDArray[Any] | None,
+    n_folds: int,
+    rng: np.random.Generator,
+) -> IndexArray:
+    """Deal samples to folds, each class as evenly as can be.
 
     Parameters
     ----------
-    labels : array of shape (n_samples,)
+    y : array of shape (n_samples,)
         Class of each sample.
+    groups : array of shape (n_samples,) or None
+        Samples of one group are held out together.
     n_folds : int
-        Number of folds.
+        Number of folds, at least 2; there are fewer if no class has as many samples.
     rng : Generator
         Shuffles the samples of each class.
 
     Returns
     -------
     array of shape (n_samples,)
-        Fold of each sample, from 0 to ``n_folds - 1``. The folds' sizes differ by at most 1, and
-        so do their numbers of samples of any one class.
+        Fold of each sample, from 0.
 
     Examples
     --------
-    >>> stratified(np.array([0, 0, 0, 1, 1, 1]), 3, np.random.default_rng(0))
-    array([1, 2, 0, 0, 2, 1])
+    >>> y, rng = np.array([0, 0, 0, 1, 1, 1]), np.random.default_rng(0)
+    >>> [np.bincount(y[folds(y, None, 3, rng) == fold]).tolist() for fold in range(3)]
+    [[1, 1], [1, 1], [1, 1]]
     """
-    codes = np.unique(labels, return_inverse=True)[1]
-    shuffled = rng.permutation(len(codes))
-    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
-    folds = np.empty(len(codes), dtype=np.intp)
-    folds[by_class] = np.arange(len(codes)) % n_folds
-    return folds
+    codes, sizes = np.unique(y, return_inverse=True, return_counts=True)[1:]
+    make = StratifiedKFold if groups is None else StratifiedGroupKFold
+    n_splits, seed = min(n_folds, max(2, sizes.max())), int(rng.integers(2**31))
+    splits = make(n_splits, shuffle=True, random_state=seed)
+    fold_of = np.empty(len(codes), dtype=np.intp)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # of small classes
+        for fold, (_, held_out) in enumerate(splits.split(codes, codes, groups)):
+            fold_of[held_out] = fold
+    return fold_of
 
 
 def grouped(groups: npt.NDArray[Any], n_folds: int, rng: np.random.Generator) -> IndexArray:

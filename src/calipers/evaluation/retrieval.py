@@ -11,35 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.evaluation.nearest import finite_samples, within_range
+from calipers.evaluation.knn import checked_samples, within_range
 from calipers.threads import parallel_map, single_threaded_blas
 
 _QUERY_BLOCK = 64  # queries ranked at a time
-
-
-class _Tables(NamedTuple):
-    """Centered samples, to keep rounding errors of products small, and their squared norms."""
-
-    documents: FloatArray
-    queries: FloatArray
-    document_norms: FloatArray
-    query_norms: FloatArray
-
-    @classmethod
-    def of(cls, documents: FloatArray, queries: FloatArray) -> _Tables:
-        both = within_range(np.concatenate([documents, queries]))
-        if not (np.rint(both) == both).all():  # products of whole numbers are exact as they are
-            both = both - both[: len(documents)].mean(axis=0)
-        norms = np.einsum("ij,ij->i", both, both)
-        n = len(documents)
-        return cls(both[:n], both[n:], norms[:n], norms[n:])
 
 
 @dataclass(frozen=True)
@@ -104,27 +86,41 @@ def retrieval_scores(
     >>> scores.precision_at_k, scores.mean_average_precision
     (1.0, 1.0)
     """
-    X_documents = finite_samples(documents, "documents")
-    X_queries = X_documents if queries is None else finite_samples(queries, "queries")
-    if X_documents.shape[1] != X_queries.shape[1]:
-        raise ValueError(
-            f"documents and queries must have the same features, "
-            f"got {X_documents.shape[1]} and {X_queries.shape[1]}."
-        )
-    n_others = len(X_documents) - (queries is None)
-    if not 1 <= k <= n_others:
-        raise ValueError(f"k must be between 1 and the {n_others} documents, got {k}.")
-    relevant = _relevance(
-        len(X_documents), len(X_queries), queries is None, labels, query_labels, pairs
-    )
-    tables = _Tables.of(X_documents, X_queries)
+    own = queries is None
+    X_documents = checked_samples(documents, "documents")
+    X_queries = X_documents if queries is None else checked_samples(queries, "queries")
+    n_documents, n_queries = len(X_documents), len(X_queries)
+    if not 1 <= k <= n_documents - own:
+        raise ValueError(f"k must be between 1 and the {n_documents - own} documents, got {k}.")
+    if (labels is None) == (pairs is None):
+        raise ValueError("Give either labels or pairs, to say which documents are relevant.")
+    if labels is not None:
+        relevant = _by_labels(labels, labels if own else query_labels, n_documents, n_queries)
+    else:
+        relevant = _by_pairs(pairs, n_queries, n_documents)
+    both = within_range(np.concatenate([X_documents, X_queries]))
+    if not (np.rint(both) == both).all():  # products of whole numbers are exact as they are
+        both = both - both[:n_documents].mean(axis=0)
+    norms = np.einsum("ij,ij->i", both, both)
 
-    def score(start: int) -> FloatArray:
-        return _scores_of_block(tables, start, relevant, k=k, without_self=queries is None)
+    def score(first: int) -> FloatArray:
+        """Scores (n, 4) of the block's queries that have a relevant document."""
+        block = slice(first, min(first + _QUERY_BLOCK, n_queries))
+        of_queries = slice(n_documents + block.start, n_documents + block.stop)
+        squared = both[of_queries] @ both[:n_documents].T
+        squared *= -2
+        squared += norms[of_queries, None]
+        squared += norms[:n_documents]
+        hits = relevant(block)
+        if own:  # last in the ranking, and not relevant
+            rows = np.arange(len(hits))
+            squared[rows, rows + first] = np.inf
+            hits[rows, rows + first] = False
+        kept = hits.any(axis=1)
+        return _scores(np.take_along_axis(hits[kept], _order(squared[kept]), axis=1), k)
 
     with single_threaded_blas():
-        blocks = parallel_map(score, range(0, len(X_queries), _QUERY_BLOCK))
-    table = np.concatenate([np.empty((0, 4)), *blocks])
+        table = np.concatenate(parallel_map(score, range(0, n_queries, _QUERY_BLOCK)))
     if not len(table):
         raise ValueError("No query has a relevant document: check labels or pairs.")
     precision, recall, average, gain = (float(mean) for mean in table.mean(axis=0))
@@ -192,81 +188,29 @@ def ndcg(documents: npt.ArrayLike, queries: npt.ArrayLike | None = None, **how: 
     return retrieval_scores(documents, queries, **how).ndcg
 
 
-def _relevance(
-    n_documents: int,
-    n_queries: int,
-    own_queries: bool,
-    labels: npt.ArrayLike | None,
-    query_labels: npt.ArrayLike | None,
-    pairs: npt.ArrayLike | None,
-) -> Callable[[slice], npt.NDArray[np.bool_]]:
-    """Return a function from a block of queries to a mask of their relevant documents."""
-    if (labels is None) == (pairs is None):
-        raise ValueError("Give either labels or pairs, to say which documents are relevant.")
-    if pairs is not None:
-        return _by_pairs(_checked_pairs(pairs, n_queries, n_documents), n_queries, n_documents)
-    if own_queries == (query_labels is not None):
-        raise ValueError("query_labels belong to queries: give both or neither.")
-    of_documents = np.asarray(labels)
-    of_queries = of_documents if own_queries else np.asarray(query_labels)
-    for name, given, n in (
-        ("labels", of_documents, n_documents),
-        ("query_labels", of_queries, n_queries),
-    ):
-        if given.shape != (n,):
-            raise ValueError(
-                f"{name} must have one label for each of {n} samples, got {given.shape}."
-            )
-    return lambda block: np.asarray(of_queries[block, None] == of_documents[None, :])
+_Relevant = Callable[[slice], npt.NDArray[np.bool_]]  # of a block of queries, by document
 
 
-def _by_pairs(
-    given: IndexArray, n_queries: int, n_documents: int
-) -> Callable[[slice], npt.NDArray[np.bool_]]:
-    ones = np.ones(len(given), dtype=np.int64)
-    table = csr_array((ones, (given[:, 0], given[:, 1])), shape=(n_queries, n_documents))
-    return lambda block: np.asarray(table[block].toarray() > 0)
+def _by_labels(labels: Any, query_labels: Any, n_documents: int, n_queries: int) -> _Relevant:
+    of_documents, of_queries = np.asarray(labels), np.asarray(query_labels)
+    if of_documents.shape != (n_documents,) or of_queries.shape != (n_queries,):
+        raise ValueError(
+            f"labels and query_labels must have one label for each of {n_documents} documents and "
+            f"{n_queries} queries, got shapes {of_documents.shape} and {of_queries.shape}."
+        )
+    return lambda block: np.asarray(of_queries[block, None] == of_documents)
 
 
-def _checked_pairs(pairs: npt.ArrayLike, n_queries: int, n_documents: int) -> IndexArray:
+def _by_pairs(pairs: Any, n_queries: int, n_documents: int) -> _Relevant:
     given = np.asarray(pairs)
-    if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iu" or not len(given):
+    if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iu":
         raise ValueError(
             f"pairs must be integers of shape (n_pairs, 2), got {given.dtype} of shape "
             f"{given.shape}: give indices (query, document)."
         )
-    wrong = (given < 0) | (given >= [n_queries, n_documents])
-    if wrong.any():
-        at = int(wrong.any(axis=1).argmax())
-        raise ValueError(
-            f"pairs[{at}] = {tuple(given[at].tolist())} points past the {n_queries} queries or "
-            f"{n_documents} documents."
-        )
-    return np.asarray(given, dtype=np.intp)
-
-
-def _scores_of_block(
-    tables: _Tables,
-    start: int,
-    relevant: Callable[[slice], npt.NDArray[np.bool_]],
-    *,
-    k: int,
-    without_self: bool,
-) -> FloatArray:
-    """Return scores (n, 4) of the block's queries that have a relevant document."""
-    block = slice(start, min(start + _QUERY_BLOCK, len(tables.queries)))
-    squared = tables.queries[block] @ tables.documents.T
-    squared *= -2
-    squared += tables.query_norms[block, None]
-    squared += tables.document_norms
-    hits = relevant(block)
-    if without_self:  # last in the ranking, and not relevant
-        own = np.arange(block.stop - block.start)
-        squared[own, own + start] = np.inf
-        hits[own, own + start] = False
-    kept = hits.any(axis=1)
-    ranked = np.take_along_axis(hits[kept], _order(squared[kept]), axis=1)
-    return _scores(ranked, k)
+    # SciPy names indices that are out of range
+    table = csr_array((np.ones(len(given)), given.T), shape=(n_queries, n_documents))
+    return lambda block: np.asarray(table[block].toarray() > 0)
 
 
 def _order(squared: FloatArray) -> IndexArray:

@@ -1,7 +1,11 @@
-"""How well a metric does on held-out examples: an error for each of them, the lower the better."""
+"""How well a metric does on held-out examples, and whether two metrics differ.
+
+Each example has an error, the lower the better; their mean has a standard error.
+"""
 
 from __future__ import annotations
 
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -35,27 +39,21 @@ def impostor_share(
     return np.asarray(is_impostor @ (weights / weights.sum()))
 
 
-def violations(Z: FloatArray, triplets: IndexArray) -> FloatArray:
-    """Whether each triplet is violated: 1 if the negative is nearer, 1/2 if both are as near.
-
-    >>> violations(np.array([[0.0], [1.0], [3.0]]), np.array([[0, 1, 2], [1, 2, 0]]))
-    array([0., 1.])
-    """
-    anchors, positives, negatives = (Z[column] for column in triplets.T)
-    to_positive = np.sum((anchors - positives) ** 2, axis=1)
-    to_negative = np.sum((anchors - negatives) ** 2, axis=1)
-    return np.where(to_positive == to_negative, 0.5, (to_positive > to_negative) * 1.0)
-
-
 def violations_by_anchor(Z: FloatArray, triplets: IndexArray) -> FloatArray:
     """Share of each anchor's triplets that are violated: those of one anchor are alike.
+
+    A triplet whose negative is as near as its positive counts one half.
 
     >>> Z = np.array([[0.0], [1.0], [3.0]])
     >>> violations_by_anchor(Z, np.array([[0, 1, 2], [1, 2, 0], [1, 0, 2]]))
     array([0. , 0.5])
     """
+    anchors, positives, negatives = (Z[column] for column in triplets.T)
+    to_positive = np.sum((anchors - positives) ** 2, axis=1)
+    to_negative = np.sum((anchors - negatives) ** 2, axis=1)
+    violated = (1.0 + np.sign(to_positive - to_negative)) / 2.0
     _, anchor, sizes = np.unique(triplets[:, 0], return_inverse=True, return_counts=True)
-    return np.asarray(np.bincount(anchor, weights=violations(Z, triplets)) / sizes)
+    return np.asarray(np.bincount(anchor, weights=violated) / sizes)
 
 
 def misrankings(Z: FloatArray, pairs: IndexArray) -> FloatArray:
@@ -78,26 +76,46 @@ def misrankings(Z: FloatArray, pairs: IndexArray) -> FloatArray:
 
 
 def mean_error(
-    errors: FloatArray,
+    errors: npt.ArrayLike,
     groups: npt.NDArray[Any] | None = None,
     weights: FloatArray | None = None,
 ) -> tuple[float, float]:
     """Mean of errors, or of differences of errors, and its standard error.
 
-    With groups, the signs of pairs, each group's mean is 1 - AUC and their variances add up
-    (DeLong et al. 1988). With weights both are those of a weighted mean.
+    The latter is infinite for a single error. With groups, the signs of pairs, each group's mean is
+    1 - AUC and their variances add up (DeLong et al. 1988). With weights both are those of a
+    weighted mean.
 
     >>> mean_error(np.array([0.0, 1.0, 0.0, 1.0]))
     (0.5, 0.28867513459481287)
     """
-    if weights is not None:
-        mean, n = float(np.average(errors, weights=weights)), len(errors)
-        if n < 2:
-            return mean, np.inf
-        shares = weights / weights.sum()
-        return mean, float(np.sqrt(n / (n - 1) * np.sum((shares * (errors - mean)) ** 2)))
-    kinds = np.zeros(len(errors)) if groups is None else groups
-    parts = [errors[kinds == kind] for kind in np.unique(kinds)]
-    variance = sum(part.var(ddof=1) / len(part) if len(part) > 1 else np.inf for part in parts)
-    mean = float(np.mean([part.mean() for part in parts]))
-    return mean, float(np.sqrt(variance))
+    values = np.asarray(errors, dtype=np.float64)
+    kinds = np.zeros(len(values)) if groups is None else groups
+    counts = np.ones(len(values)) if weights is None else weights
+    means, variance = [], 0.0
+    for kind in np.unique(kinds):
+        part, shares = values[kinds == kind], counts[kinds == kind]
+        shares, n = shares / shares.sum(), len(part)
+        means.append(shares @ part)
+        squares = float(np.sum((shares * (part - means[-1])) ** 2))
+        variance += n / (n - 1) * squares if n > 1 else np.inf
+    return float(np.mean(means)), float(np.sqrt(variance))
+
+
+def sign_test(differences: npt.ArrayLike) -> float:
+    """Return the two-sided p-value of the sign test; it leaves out differences of 0.
+
+    Under the null hypothesis each difference is as often above 0 as below it.
+
+    Examples
+    --------
+    >>> sign_test([0.3, 0.1, 0.4, -0.2, 0.6, 0.0])
+    0.375
+    >>> sign_test([0.0, 0.0])
+    1.0
+    """
+    values = np.asarray(differences, dtype=np.float64)
+    n_above, n_below = int(np.sum(values > 0)), int(np.sum(values < 0))
+    n = n_above + n_below
+    n_extreme = sum(comb(n, i) for i in range(min(n_above, n_below) + 1))
+    return float(min(1.0, 2 * n_extreme / 2**n))

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, Self
 
 from calipers.arrays import FloatArray
-from calipers.evaluation.paired import mean_and_error
+from calipers.evaluation.scores import mean_error
 
 
 class Share(NamedTuple):
@@ -24,7 +24,7 @@ class Share(NamedTuple):
         >>> Share.of(np.array([0.5, 0.5]))
         Share(mean=0.5, low=0.5, high=0.5)
         """
-        mean, error = mean_and_error(shares)
+        mean, error = mean_error(shares)
         return cls(mean, max(0.0, mean - 1.96 * error), min(1.0, mean + 1.96 * error))
 
 
