@@ -13,6 +13,7 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
 
 import calipers
+from calipers.paper.theory import Theory
 from calipers.plot import loss_curve, spectrum
 
 X, y = load_digits(return_X_y=True)
@@ -39,5 +40,5 @@ loss_curve(metric, axes=left)
 spectrum(metric, axes=right)
 
 # %%
-# Theorem 2 of the paper bounds the number of updates. `theory` evaluates the bound for this fit.
-print(f"{fitted.n_updates_} updates, at most {fitted.theory().sharp_update_bound:,.0f} by theory")
+# Theorem 2 of the paper bounds the number of updates. `Theory` evaluates the bound for this fit.
+print(f"{fitted.n_updates_} updates, at most {Theory.of(fitted).sharp_update_bound:,.0f} by theory")

@@ -412,12 +412,12 @@ def check_metric(learner: Any, X: Any) -> None:
     unit = float(np.abs(M).max()) or 1.0  # its square may not be a number
     size = unit * float(np.linalg.norm(M / unit))
     assert float(np.linalg.eigvalsh(M)[0]) >= -1e-10 * size
-    theory = getattr(learner, "_theory", None)
-    if theory is not None and (learner.init_, learner.n_rounds_) == ("identity", 1):
+    facts = getattr(learner, "_last_round_", None)
+    if facts is not None and (learner.init_, learner.n_rounds_) == ("identity", 1):
         projection = recipes.recipe_of(learner.method).projection
         extent = float(np.trace(M)) if projection == "frank-wolfe" else size
-        outside = max(0, M.shape[0] - len(rows)) * theory.init_scale
-        assert extent <= (theory.radius + outside) * (1 + 1e-9)  # the ball is that of the span
+        outside = max(0, M.shape[0] - len(rows)) * facts["init_scale"]
+        assert extent <= (facts["radius"] + outside) * (1 + 1e-9)  # the ball is that of the span
     images = learner.transform(X)
     assert images.shape == (len(rows), len(L))
     assert np.isfinite(images).all()

@@ -155,9 +155,9 @@ def assert_same_run(X: FloatArray, triplets: IndexArray, settings: Settings) -> 
     vanished = 1e-14 * float(np.linalg.norm(expected.average))
     if np.linalg.norm(solver.last) > vanished or np.linalg.norm(expected.last) > vanished:
         assert_same_matrix(solver.last, expected.last)
-    sums, b = solver.sums, settings.size
-    np.testing.assert_allclose(sums["summed_loss"], b * np.sum(expected.losses), rtol=1e-8)
-    np.testing.assert_allclose(sums["summed_slope"], b * np.sum(expected.slopes), rtol=1e-8)
+    facts, b = solver.facts, settings.size
+    np.testing.assert_allclose(facts["summed_loss"], b * np.sum(expected.losses), rtol=1e-8)
+    np.testing.assert_allclose(facts["summed_slope"], b * np.sum(expected.slopes), rtol=1e-8)
     assert solver.n_updates == np.count_nonzero(expected.accepted)
     return solver
 

@@ -10,7 +10,6 @@ import numpy.typing as npt
 import pytest
 from scipy.stats import ortho_group
 from sklearn.datasets import load_digits
-from sklearn.exceptions import NotFittedError
 
 from calipers import TripletSGD, recipes
 from calipers.arrays import FloatArray
@@ -18,6 +17,7 @@ from calipers.data.samples import MemorySamples
 from calipers.data.triplets import AllPairsTriplets, DrawnTriplets, each_negative_once
 from calipers.evaluation import knn_error
 from calipers.paper.protocol import split_error
+from calipers.paper.theory import Theory
 from calipers.recipes import Recipe
 from learners import iris, random_triplets, streams
 from reference.plain import outer, plain_walk, project
@@ -253,35 +253,11 @@ def test_counts(method: str) -> None:
     assert (np.diff(fitted.triplet_curve_) > 0).all()
 
 
-NO_THEOREM: dict[str, Any] = {"batch_reduce": "sum", "average": False}
-
-
-def test_theory_of_a_fit() -> None:
-    literal = {"n_triplets": 1000, "random_state": 0}
-    fitted = TripletSGD.paper("as-sgd", **literal).fit(X, Y)
-    facts = fitted.theory(delta=0.05)
-    assert (facts.delta, facts.n_triplets) == (0.05, 1000)
-    assert facts.n_updates == fitted.n_updates_ <= facts.sharp_update_bound <= facts.update_bound
-    weights = np.diff(fitted.triplet_curve_, prepend=0)
-    assert facts.summed_loss == pytest.approx(float(weights @ fitted.loss_curve_))
-    assert not facts.applies
-    assert TripletSGD.paper("as-sgd", **literal).fit(0.05 * X, Y).theory().applies
-    with pytest.raises(NotFittedError):
-        TripletSGD().theory()
-    with pytest.raises(ValueError, match="got a recipe with projection=10: fit with projection="):
-        fit(recipes.mini_sgd(projection=10)).theory()
-    assert TripletSGD.paper("mini-sgd", **literal).fit(X, Y).theory().rates[0] == 10 / 1000
-    none = ("hr-sgd", "ha-sgd", *(recipes.mini_sgd(**{k: v}) for k, v in NO_THEOREM.items()))
-    for method in none:
-        with pytest.raises(ValueError, match="no theorem for this recipe: Theorem 1 is about SGD"):
-            fit(method).theory()
-
-
 def test_methods_share_their_triplets() -> None:
     """One random_state, one list of triplets: all see the same largest norm."""
     usual: dict[str, Any] = {"n_neighbors": 1, "n_rounds": 1}
     fits = [fit(method, **usual) for method in ("sgd", "as-sgd", "mini-sgd")]
-    assert len({fitted.theory().largest_norm for fitted in fits}) == 1
+    assert len({Theory.of(fitted).largest_norm for fitted in fits}) == 1
 
 
 def test_random_state_may_be_a_generator_of_old() -> None:

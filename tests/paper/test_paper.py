@@ -30,6 +30,7 @@ from calipers.paper.report.markdown import markdown
 from calipers.paper.runs import ROWS, RunFile
 from calipers.paper.summary import Summary
 from calipers.paper.systems import SYSTEMS
+from calipers.paper.theory import Theory
 from calipers.solvers.losses import SmoothHinge
 from data_folder import FOLDER, needs_data
 
@@ -112,7 +113,7 @@ def test_a_run_is_what_the_estimator_does_by_itself() -> None:
     assert row["training"]["triplets"][-1] == 2000
     assert row["training"]["loss"][-1] == pytest.approx(losses.mean(), rel=1e-4)
     adaptive = TripletSGD.paper("as-sgd", n_triplets=2000, random_state=5)
-    bound = adaptive.fit(data.X_train, data.y_train).theory().update_bound
+    bound = Theory.of(adaptive.fit(data.X_train, data.y_train)).update_bound
     assert measure(SYSTEMS["as-sgd"], data, drawn, seed=5)["bound"]["updates"] == pytest.approx(
         bound
     )

@@ -172,7 +172,7 @@ def test_where_every_slope_is_one_as_sgd_is_sgd() -> None:
     """Small samples, so that no margin comes near 1, and a loss that is steep below it."""
     steep = Settings("sgd", L=200.0, eta=0.1, R=3.0)
     solver, accepted = run_real(*noise(6, 400, scale=0.1), steep)
-    assert solver.sums["summed_slope"] == len(accepted)
+    assert solver.facts["summed_slope"] == len(accepted)
     assert_same(steep, replace(steep, method="as-sgd"), scale=0.1)
 
 

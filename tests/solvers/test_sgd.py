@@ -67,7 +67,7 @@ def test_all_pairs_of_an_anchor_are_the_same_triplets(
     solver = assert_same_run(X, triplets, settings)
     apart, _ = run_real(X, triplets, replace(settings, crossed=1))
     assert_same_matrix(solver.average, apart.average)
-    assert solver.sums["largest_norm"] == pytest.approx(apart.sums["largest_norm"])
+    assert solver.facts["largest_norm"] == pytest.approx(apart.facts["largest_norm"])
     assert eta == 1.0 or d == 1 or solver.n_projections > 0
 
 
@@ -280,7 +280,7 @@ def test_the_largest_norm_met_is_kept() -> None:
     X, triplets = noise(5, 300)
     solver, _ = run_real(X, triplets, Settings("as-sgd"))
     largest = max(np.linalg.norm(outer(X, triplet)) for triplet in triplets)
-    assert solver.sums["largest_norm"] == pytest.approx(largest)
+    assert solver.facts["largest_norm"] == pytest.approx(largest)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

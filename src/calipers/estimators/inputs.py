@@ -88,7 +88,7 @@ def fresh_fit(estimator: Any) -> Iterator[None]:
     """Forget what earlier fits have learned, so that no two fits mix; bring it back on failure."""
     with restored_on_failure(estimator):
         for name in [*vars(estimator)]:
-            if name.endswith("_") or name in ("_stream", "_theory"):
+            if name.endswith("_") or name == "_stream":
                 delattr(estimator, name)
         yield
 

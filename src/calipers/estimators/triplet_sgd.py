@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import replace
 from numbers import Integral
 from time import perf_counter
 from typing import Any, ClassVar, Self
@@ -14,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.data.samples import MemorySamples, thinned
@@ -31,7 +29,6 @@ from calipers.estimators.inputs import (
 )
 from calipers.estimators.rounds import Numbers, TripletRounds, random_streams
 from calipers.estimators.stream import TripletStream, refuse_settings
-from calipers.estimators.theory import Theory
 from calipers.estimators.validation import A_LEARNER, AT_LEAST_ONE, POSITIVE
 from calipers.metric import init as inits
 from calipers.metric.coordinates import Coordinates
@@ -127,7 +124,7 @@ class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, M
         "random_state": ["random_state"],
     }
     _stream: TripletStream | None = None
-    _theory: Theory | None = None
+    _last_round_: dict[str, Any] | None = None  # for paper.theory; None where a factor was learned
 
     def __init__(
         self,
@@ -247,21 +244,6 @@ class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, M
             with self._streaming(dense, None) as stream:
                 stream.add(dense, checked)
                 return self._take_from(stream, started)
-
-    def theory(self, delta: float = 0.01) -> Theory:
-        """Evaluate the paper's theorem about this method for the last round of this fit.
-
-        Theorem 1 is about SGD and Mini-SGD, Theorem 2 about AS-SGD. For the hybrid methods the
-        paper has none. See :class:`calipers.estimators.theory.Theory`.
-        """
-        check_is_fitted(self)
-        Theory.check_recipe(self.recipe_, self.batch_size_)
-        if self._theory is None:
-            raise ValueError(
-                "The theorems are about full metrics, and a factor was learned for "
-                f"n_components={self.n_components}: leave n_components out."
-            )
-        return replace(self._theory, delta=delta)
 
     def _check(self, given: Given) -> Recipe:
         """Raise for settings that make no sense together or for these samples."""
@@ -384,4 +366,4 @@ class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, M
         self.n_projections_ = history.total("n_projections")
         self.triplet_curve_ = history.example_curve()
         if solver is not None:
-            self._theory = Theory.of(solver, float(self.smoothness), self.n_features_in_)
+            self._last_round_ = {**solver.facts, "smoothness": float(self.smoothness)}

@@ -19,6 +19,7 @@ summary     rows as the cells of the paper's tables
 remarks     rows as sentences
 report      a page, Markdown and figures made from rows
 tables      rows as tables on the terminal
+theory      the paper's two theorems, evaluated for a fit
 =========== ===================================================================
 
 A row is the JSON record of one run.

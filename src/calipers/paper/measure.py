@@ -12,6 +12,7 @@ import numpy as np
 from calipers.paper.protocol import split_error
 from calipers.paper.runs import Row
 from calipers.paper.systems import System, lego_limits
+from calipers.paper.theory import Theory
 from calipers.paper.training import training_curve
 from calipers.plot import principal_plane
 
@@ -71,7 +72,7 @@ def measure(
     row |= {"notes": list(dict.fromkeys(said)), **_counts(system, metric, drawn)}
     row["curve"] = _curve(metric)
     if system.name == "as-sgd":
-        theory = metric.theory()
+        theory = Theory.of(metric)
         row["bound"] = {
             "updates": theory.update_bound,
             "sharp": theory.sharp_update_bound,

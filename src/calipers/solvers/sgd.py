@@ -258,10 +258,17 @@ class SGDSolver:
         return self.core_state.projections
 
     @property
-    def sums(self) -> dict[str, float]:
-        """What the theorems need: the largest norm met, sums of losses and of slopes."""
+    def facts(self) -> dict[str, float]:
+        """What the paper's theorems are evaluated with: settings, counts and sums of this run."""
         b = self.settings.batch_size
         return {
+            "n_triplets": self.n_iterations * b,
+            "batch_size": b,
+            "n_updates": self.n_updates,
+            "learning_rate": self.settings.learning_rate,
+            "radius": self.settings.radius,
+            "init_scale": self.init_scale,
+            "n_features": len(self.core_state.M),
             "largest_norm": self.core_state.largest,
             "summed_loss": self.core_state.loss * b,
             "summed_slope": self.core_state.slope * b,
