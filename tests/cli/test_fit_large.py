@@ -1,4 +1,4 @@
-"""``calipers fit`` on large files, interrupted, and going on from a checkpoint."""
+"""``calipers fit`` on large files, and interrupted."""
 
 from __future__ import annotations
 
@@ -152,20 +152,16 @@ def interrupt_after(n_portions: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SGDSolver, "advance", advance)
 
 
-def test_ctrl_c_leaves_the_metric_so_far_and_a_checkpoint(
+def test_ctrl_c_leaves_the_metric_so_far(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["fit", "X.npy", "--label", "y.npy", "-o", "whole", *FEW]) == 0
-    words = ["fit", "X.npy", "--label", "y.npy", "-o", "m", "--checkpoint", "state"]
+    words = ["fit", "X.npy", "--label", "y.npy", "-o", "m"]
     with monkeypatch.context() as patched:
         interrupt_after(30, patched)
         assert main([*words, *LOUD]) == 130
     assert "interrupted after 30 of" in capsys.readouterr().err
     assert load("m").facts_["n_iter_"] < load("whole").facts_["n_iter_"]
-    assert Path("state").exists()
-    assert main([*words, *FEW]) == 0
-    np.testing.assert_array_equal(load("m").components_, load("whole").components_)
-    assert not Path("state").exists()
 
 
 @pytest.mark.usefixtures("folder")
@@ -181,30 +177,6 @@ def test_ctrl_c_while_a_learner_is_selected_keeps_the_best_so_far(
     assert output.out.startswith(load("m").facts_["reason_"])
 
 
-def test_a_selection_goes_on_from_its_checkpoint(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    words = ["fit", "X.npy", "--label", "y.npy", "--quiet"]
-    assert main([*words, "-o", "whole"]) == 0
-    with monkeypatch.context() as patched:
-        interrupt_after(5, patched)
-        assert main([*words, "-o", "m", "--checkpoint", "state"]) == 130
-    assert Path("state").exists()
-    assert main([*words, "-o", "m", "--checkpoint", "state"]) == 0
-    np.testing.assert_array_equal(load("m").components_, load("whole").components_)
-    assert not Path("state").exists()
-
-
 def test_ctrl_c_ends_commands_of_many_fits(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     interrupt_after(3, monkeypatch)
     assert main(["evaluate", "X.npy", "--label", "y.npy", *FEW]) == 130
-
-
-def test_a_checkpoint_is_of_no_use_to_some(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["fit", "X.npy", "--label", "y.npy", "--checkpoint", "state", "--quiet"]
-    for learner in ("lmnn", "euclidean"):
-        assert main([*words, "--learner", learner]) == 2
-        told = f"--checkpoint is of no use to --learner {learner}."
-        assert told in capsys.readouterr().err

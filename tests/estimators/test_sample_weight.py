@@ -34,8 +34,6 @@ from calipers import (
     WithinClass,
     memmap,
 )
-from calipers.data.samples import MemorySamples, weighted
-from calipers.estimators.checkpoint import fit_digest
 from calipers.solvers import large_margin, soft_neighbors
 from calipers.solvers.all_pairs import divergences, separations
 from calipers.solvers.factored import FactoredSolver
@@ -138,16 +136,6 @@ def test_metric_cv_weighs_errors() -> None:
     learner = MetricCV([("euclidean", Euclidean())], random_state=0)
     plain = learner.fit(X, labels).best_score_
     assert learner.fit(X, labels, sample_weight=np.where(noise, 1e-6, 1.0)).best_score_ > plain
-
-
-def test_a_checkpoint_is_of_the_weights_too(tmp_path: Any) -> None:
-    samples = MemorySamples(X, Y)
-    digests = {
-        fit_digest(little("SPML"), samples, None),
-        fit_digest(little("SPML"), weighted(samples, WEIGHTS), None),
-        fit_digest(little("SPML"), weighted(samples, 2.0 * WEIGHTS), None),
-    }
-    assert len(digests) == 3
 
 
 @each_closed

@@ -25,15 +25,12 @@ from calipers import (
     SPML,
     Discriminant,
     Euclidean,
-    FileError,
     MetricCV,
     Scaled,
     TripletSGD,
     WithinClass,
     load,
 )
-from calipers.data.samples import MemorySamples
-from calipers.estimators.checkpoint import fit_digest
 from calipers.estimators.selection import label_candidates, pair_candidates, triplet_candidates
 from calipers.evaluation import scores
 from calipers.interrupt import InterruptedFitWarning
@@ -357,59 +354,6 @@ def test_a_seed_of_its_own_is_kept() -> None:
     assert candidates[1][1].random_state is None
 
 
-def test_a_comparison_that_was_killed_goes_on(tmp_path: Path) -> None:
-    file = tmp_path / "state"
-    learner = MetricCV(multiples(3), random_state=0)
-    expected = clone(learner).fit(X, Y)
-    Multiple.fits, Multiple.fail_at = [], 6
-    with pytest.raises(RuntimeError, match="went away"):
-        clone(learner).set_checkpoint(file).fit(X, Y)
-    assert file.exists()
-    Multiple.fits, Multiple.fail_at = [], 10**9
-    resumed = clone(learner).set_checkpoint(file).fit(X, Y)
-    assert Multiple.fits == [2.0, 3.0, 3.0, 3.0, float(expected.best_index_ + 1)]
-    np.testing.assert_array_equal(resumed.components_, expected.components_)
-    np.testing.assert_array_equal(
-        resumed.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"]
-    )
-    assert not file.exists()
-
-
-def test_a_last_fit_that_was_killed_goes_on_without_comparing_again(tmp_path: Path) -> None:
-    file = tmp_path / "state"
-    learner = MetricCV(multiples(2), random_state=0)
-    Multiple.fail_at = 7
-    with pytest.raises(RuntimeError, match="went away"):
-        clone(learner).set_checkpoint(file).fit(X, Y)
-    Multiple.fits, Multiple.fail_at = [], 10**9
-    clone(learner).set_checkpoint(file).fit(X, Y)
-    assert len(Multiple.fits) == 1
-
-
-def test_a_checkpoint_of_another_comparison_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "state"
-    Multiple.fail_at = 6
-    with pytest.raises(RuntimeError):
-        MetricCV(multiples(3), random_state=0).set_checkpoint(file).fit(X, Y)
-    Multiple.fail_at = 10**9
-    for other, samples in ((multiples(2), X), (multiples(3), X + 1.0)):
-        learner = MetricCV(other, random_state=0).set_checkpoint(file)
-        with pytest.raises(FileError, match="is of a fit with other data or settings: remove it"):
-            learner.fit(samples, Y)
-
-
-def test_the_digest_of_candidates_sees_every_number() -> None:
-    samples = MemorySamples(X, Y)
-    init = np.zeros((40, 40))
-    other = init.copy()
-    other[20, 20] = 1.0
-    digests = {
-        fit_digest(MetricCV([("sgd", TripletSGD(init=matrix))], random_state=0), samples, None)
-        for matrix in (init, other)
-    }
-    assert len(digests) == 2
-
-
 class AfterCandidates(Quiet):
     """Presses Ctrl-C after so many candidates and folds."""
 
@@ -435,16 +379,6 @@ def test_ctrl_c_while_choosing_keeps_the_best_so_far() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     with pytest.raises((ValueError, KeyboardInterrupt)):  # no candidate is done
         MetricCV(THREE, random_state=0).set_callbacks(AfterCandidates(1)).fit(WINE, WINE_Y)
-
-
-def test_ctrl_c_keeps_the_checkpoint(tmp_path: Path) -> None:
-    file = tmp_path / "state"
-    learner = MetricCV(THREE, random_state=0)
-    expected = clone(learner).fit(WINE, WINE_Y)
-    with pytest.warns(InterruptedFitWarning):
-        clone(learner).set_callbacks(AfterCandidates(7)).set_checkpoint(file).fit(WINE, WINE_Y)
-    resumed = clone(learner).set_checkpoint(file).fit(WINE, WINE_Y)
-    np.testing.assert_array_equal(resumed.components_, expected.components_)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -72,13 +72,3 @@ def test_rotation_scale_and_portions_do_not_matter() -> None:
     np.testing.assert_allclose(turned.L, whole.L @ Q, rtol=1e-8, atol=1e-10)
     assert whole.n_updates == whole.n_iterations == 6
     np.testing.assert_allclose(whole.metric, whole.L.T @ whole.L)
-
-
-def test_a_solver_goes_on_from_a_state() -> None:
-    whole, other = solver(), solver(np.ones((2, 5)))
-    whole.advance(X, EXAMPLES[:3])
-    other.restore(whole.state())
-    for one in (whole, other):
-        one.advance(X, EXAMPLES[3:])
-    np.testing.assert_array_equal(other.L, whole.L)
-    assert other.curve == whole.curve

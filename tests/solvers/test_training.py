@@ -12,8 +12,7 @@ from sklearn.datasets import load_iris
 from calipers import TripletSGD
 from calipers.data.samples import MemorySamples
 from calipers.data.triplets import GivenTriplets
-from calipers.solvers.resumable import Point, State
-from calipers.solvers.training import History, Passes, Round, n_steps, portion_size, train
+from calipers.solvers.training import History, Passes, Point, Round, n_steps, portion_size, train
 
 X = np.zeros((10, 2))
 
@@ -46,32 +45,19 @@ class Counter:
         n_examples = sum(len(part) for part in self.fed)
         self.curve.append(Point(n_examples, 1.0 / n_examples, self.n_updates))
 
-    def state(self) -> State:
-        return State({}, {})
-
-    def restore(self, state: State) -> None: ...
-
 
 @dataclass
 class Observer:
-    """Keeps what it sees; asks to stop after so many steps, and begins the first round later."""
+    """Keeps what it sees; asks to stop after so many steps."""
 
     stop_after: int = 10**9
-    n_done: int = 0
     seen: list[Any] = field(default_factory=list)
-
-    def begin_round(self, number: int, round_: Any) -> None:
-        self.seen.append(("round", number))
-        round_.n_done = self.n_done
-
-    def end_round(self) -> None:
-        self.seen.append("end")
 
     def before_step(self) -> None:
         self.seen.append("before")
 
     def after_step(self, number: int, round_: Any) -> bool:
-        self.seen.append(("after", number, round_.n_done))
+        self.seen.append(("after", number))
         return len([one for one in self.seen if one == "before"]) >= self.stop_after
 
 
@@ -91,29 +77,20 @@ def fed(round_: Round) -> Any:
 def test_whole_batches_are_fed_in_portions(n: int, size: int, batch: int, steps: int) -> None:
     round_ = round_of(n, size, batch)
     train([round_], [], History())
-    assert round_.n_done == n_steps(n, size, batch) == steps
+    assert len(round_.solver.curve) == n_steps(n, size, batch) == steps
     everything = next(round_.source.portions(n))
     np.testing.assert_array_equal(fed(round_), everything[: len(fed(round_))])
     assert n - len(fed(round_)) < batch or steps * size >= n
 
 
-def test_a_round_goes_on_where_it_was() -> None:
-    round_, whole = round_of(23, 5), round_of(23, 5)
-    train([whole], [], History())
-    train([round_], [], History(), Observer(n_done=3))
-    np.testing.assert_array_equal(fed(round_), fed(whole)[15:])
-
-
 def test_observers_see_every_step_and_one_may_stop() -> None:
     rounds, one, other = [round_of(4, 2), round_of(4, 2)], Observer(), Observer(stop_after=3)
     history = History()
-    train(rounds, [one, other], history, checkpoint=one)
+    train(rounds, [one, other], history)
     assert history.stopped
     assert history.n_steps == 3
-    first = ["before", ("after", 0, 1), "before", ("after", 0, 2)]
-    last = ["before", ("after", 1, 1)]
-    assert other.seen == [*first, *last]
-    assert one.seen == [("round", 0), *first, "end", ("round", 1), *last]
+    steps = [[("before"), ("after", number)] for number in (0, 0, 1)]
+    assert one.seen == other.seen == [each for step in steps for each in step]
 
 
 def test_counts_go_through_all_rounds() -> None:
@@ -131,7 +108,7 @@ def test_passes_end_once_the_solver_has_converged() -> None:
     for tol, expected in ((3, 3), (100, 7)):
         passes = Passes(Counter(tol=tol), X, np.zeros((4, 3), dtype=np.intp), max_iter=7)
         train([passes], [], History())
-        assert passes.n_done == len(passes.solver.fed) == expected
+        assert len(passes.solver.fed) == expected
 
 
 def test_portions_are_about_a_hundred_and_hold_whole_batches() -> None:

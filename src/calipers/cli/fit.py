@@ -37,12 +37,6 @@ def add(commands: Commands) -> None:
         metavar="FILE",
         help="file of the metric (default: %(default)s)",
     )
-    fit.add_argument(
-        "--checkpoint",
-        type=Path,
-        metavar="FILE",
-        help="write the state into FILE every minute, and go on from it if it is there",
-    )
     add_data(fit, label_needed=True)
     learners.add_learner(fit)
     add_output(fit)
@@ -59,7 +53,6 @@ def run(options: argparse.Namespace) -> int:
     io.check_writable(options.output)
     check_apart(options.output, options)
     estimator = learners.make(options)
-    _set_checkpoint(estimator, options)
     data = read_labelled(options)
     started = perf_counter()
     warned = _learn(estimator, data, options)
@@ -75,18 +68,6 @@ def run(options: argparse.Namespace) -> int:
     io.write(contents, options.output)
     _report(options, _summary(options, data, contents, seconds, warned))
     return STOPPED if getattr(estimator, "interrupted_", False) else 0
-
-
-def _set_checkpoint(estimator: Any, options: argparse.Namespace) -> None:
-    from calipers.data.files import FileError, check_writable
-
-    if options.checkpoint is None:
-        return
-    if not hasattr(estimator, "set_checkpoint"):
-        raise FileError(f"--checkpoint is of no use to --learner {options.learner}.")
-    check_writable(options.checkpoint)
-    check_apart(options.checkpoint, options, output=options.output)
-    estimator.set_checkpoint(options.checkpoint)
 
 
 def _learn(estimator: Any, data: Labelled, options: argparse.Namespace) -> list[str]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from threading import Lock
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,11 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.parallel import Parallel, delayed
 
 from calipers.arrays import FloatArray
-from calipers.data.files import FileError
 from calipers.estimators.tasks import Task
 from calipers.evaluation import scores
 from calipers.interrupt import InterruptedFitWarning, interrupt_requested
-from calipers.metric.file.checkpoint import State, read_states, write_states
 from calipers.notices import DataWarning
 
 Candidates: TypeAlias = list[tuple[str, Any]]
@@ -34,45 +30,12 @@ class Finished(NamedTuple):
     score_seconds: float
 
 
-class Store:
-    """What is finished, by (candidate, fold), kept in a file if there is one."""
-
-    def __init__(self, path: Path | None, digest: str | None) -> None:
-        self.path, self.digest = path, digest
-        self.finished: dict[tuple[int, int], Finished] = {}
-        self._lock = Lock()
-        states = [] if path is None else read_states(path)
-        if states and states[0].facts["digest"] != digest:
-            raise FileError(
-                f"The checkpoint {str(path)!r} is of a fit with other data or settings: remove it "
-                "to start anew, or name another."
-            )
-        for state in states:
-            for name, (place, fold, fitting, scoring) in state.facts["done"].items():
-                self.finished[place, fold] = Finished(state.arrays[name], fitting, scoring)
-
-    def add(self, key: tuple[int, int], finished: Finished) -> None:
-        """Keep what is finished, and write all of it."""
-        with self._lock:
-            self.finished[key] = finished
-            if self.path is None:
-                return
-            done = {f"{p}-{f}": (p, f, *each[1:]) for (p, f), each in self.finished.items()}
-            arrays = {f"{p}-{f}": each.errors for (p, f), each in self.finished.items()}
-            write_states(self.path, [State(arrays, {"digest": self.digest, "done": done})])
-
-    def remove(self) -> None:
-        """The fit is over."""
-        if self.path is not None:
-            self.path.unlink(missing_ok=True)
-
-
 class Comparison:
     """Fits all candidates to all folds, and says which is the simplest of the best."""
 
-    def __init__(self, candidates: Candidates, task: Task, n_folds: int, store: Store) -> None:
+    def __init__(self, candidates: Candidates, task: Task, n_folds: int) -> None:
         self.candidates, self.task, self.n_folds = candidates, task, n_folds
-        self.store = store
+        self.finished: dict[tuple[int, int], Finished] = {}  # by candidate and fold
         self.failures: dict[str, str] = {}  # why a candidate could not be fitted
         self.interrupted = False
 
@@ -83,7 +46,7 @@ class Comparison:
         ]
 
         def validate(key: tuple[int, int]) -> None:
-            if key in self.store.finished or requested():
+            if requested():
                 return
             name, candidate = self.candidates[key[0]]
             estimator = clone(candidate)
@@ -93,7 +56,7 @@ class Comparison:
                 self.failures.setdefault(name, str(error))
                 return
             if not getattr(estimator, "interrupted_", False):
-                self.store.add(key, Finished(*result))
+                self.finished[key] = Finished(*result)
 
         with interrupt_requested() as requested, _quiet():
             if n_jobs in (None, 1):
@@ -132,7 +95,7 @@ class Comparison:
         """The table of what was tried, as GridSearchCV has it; scores are minus mean errors."""
         n = len(self.candidates)
         split, fitting, scoring = np.full((3, self.n_folds, n), np.nan)
-        for (place, fold), finished in self.store.finished.items():
+        for (place, fold), finished in self.finished.items():
             groups, weights = (
                 self._of_folds(each, [fold]) for each in (self.task.groups, self.task.weights)
             )
@@ -157,7 +120,7 @@ class Comparison:
 
     def _errors(self) -> dict[int, FloatArray]:
         """Errors of all examples, fold by fold, of the candidates whose folds are all done."""
-        finished, folds = self.store.finished, range(self.n_folds)
+        finished, folds = self.finished, range(self.n_folds)
         return {
             place: np.concatenate([finished[place, fold].errors for fold in folds])
             for place in range(len(self.candidates))

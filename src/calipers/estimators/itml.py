@@ -9,7 +9,6 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from calipers.estimators import one_round
-from calipers.estimators.checkpoint import Checkpointed
 from calipers.estimators.fitting import FromLabels, FromPairs, FromTriplets
 from calipers.estimators.inputs import Given
 from calipers.estimators.validation import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE
@@ -22,7 +21,6 @@ class ITML(
     FromLabels,
     FromTriplets,
     FromPairs,
-    Checkpointed,
     CallbackSupportMixin,  # type: ignore[misc]
     MahalanobisMixin,
 ):

@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.callback import CallbackSupportMixin
 
 from calipers.estimators import one_round
-from calipers.estimators.checkpoint import Checkpointed
 from calipers.estimators.fitting import FromLabels, FromPairs, FromTriplets
 from calipers.estimators.inputs import Given
 from calipers.estimators.validation import AT_LEAST_ONE, POSITIVE
@@ -21,7 +20,6 @@ class LEGO(
     FromLabels,
     FromTriplets,
     FromPairs,
-    Checkpointed,
     CallbackSupportMixin,  # type: ignore[misc]
     MahalanobisMixin,
 ):

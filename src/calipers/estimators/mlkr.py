@@ -11,7 +11,6 @@ from sklearn.callback import CallbackSupportMixin
 
 from calipers.arrays import FloatArray
 from calipers.estimators import soft_learning
-from calipers.estimators.checkpoint import Checkpointed
 from calipers.estimators.fitting import FromLabels
 from calipers.estimators.inputs import Given
 from calipers.estimators.validation import A_LEARNER, AT_LEAST_ONE, NOT_NEGATIVE
@@ -20,7 +19,7 @@ from calipers.solvers import low_rank
 from calipers.solvers.soft_neighbors import squared_errors
 
 
-class MLKR(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
+class MLKR(FromLabels, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
     """Metric learning for kernel regression: small errors where neighbours vote on a number.
 
     Implements Weinberger and Tesauro, "Metric Learning for Kernel Regression" (2007). The target

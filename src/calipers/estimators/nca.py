@@ -9,7 +9,6 @@ import numpy.typing as npt
 from sklearn.callback import CallbackSupportMixin
 
 from calipers.estimators import soft_learning, validation
-from calipers.estimators.checkpoint import Checkpointed
 from calipers.estimators.fitting import FromLabels
 from calipers.estimators.inputs import Given
 from calipers.estimators.validation import A_LEARNER, AT_LEAST_ONE, NOT_NEGATIVE
@@ -18,7 +17,7 @@ from calipers.solvers import low_rank
 from calipers.solvers.soft_neighbors import expected_errors
 
 
-class NCA(FromLabels, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
+class NCA(FromLabels, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
     """Neighbourhood components analysis: as few errors of soft nearest neighbours as can be.
 
     Implements Goldberger, Roweis, Hinton and Salakhutdinov, "Neighbourhood Components Analysis"

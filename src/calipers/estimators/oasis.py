@@ -11,7 +11,6 @@ from sklearn.utils._param_validation import StrOptions
 
 from calipers.arrays import FloatArray
 from calipers.estimators import one_round
-from calipers.estimators.checkpoint import Checkpointed
 from calipers.estimators.fitting import FromLabels, FromTriplets
 from calipers.estimators.inputs import Given
 from calipers.estimators.validation import AT_LEAST_ONE, POSITIVE
@@ -22,7 +21,7 @@ from calipers.solvers.sampling import PassiveAggressive
 from calipers.solvers.sgd import Settings, SGDSolver
 
 
-class OASIS(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
+class OASIS(FromLabels, FromTriplets, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
     """Learn a similarity ``p'Wq`` from triplets, online, and a metric from the similarity.
 
     Implements Chechik, Sharma, Shalit and Bengio, "Large Scale Online Learning of Image

@@ -81,8 +81,6 @@ def run(
         everything = next(source.portions(len(source)))
         X, local = samples.local(everything, n_columns=examples.n_index_columns)
         round_, n_portions = Passes(solver, X, local, max_iter), max_iter
-    triplets = source.triplets if isinstance(source, GivenTriplets) else None
-    checkpoint = estimator._checkpoint_observer(samples, triplets)
     attributes = _attributes(estimator, samples, learned)
     history = learn(
         estimator,
@@ -90,7 +88,6 @@ def run(
         n_steps=n_portions,
         given=(given.X, given.y),
         learned=attributes,
-        checkpoint=checkpoint,
     )
     _set(estimator, attributes(solver) | history.attributes())
     name = {2: "pair_curve_", 3: "triplet_curve_"}.get(examples.n_index_columns)

@@ -9,7 +9,6 @@ from sklearn.callback import CallbackSupportMixin
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators import one_round, validation
-from calipers.estimators.checkpoint import Checkpointed
 from calipers.estimators.closed_forms import Spectrum
 from calipers.estimators.fitting import FromLabels, FromTriplets
 from calipers.estimators.inputs import Given
@@ -24,7 +23,7 @@ _REGION = 300  # triplets whose discriminants are taken together
 _PER_REGION = 3  # directions
 
 
-class SCML(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
+class SCML(FromLabels, FromTriplets, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
     """Sparse compositional metric learning: weights of directions that discriminate somewhere.
 
     Implements the global metric of Shi, Bellet and Sha, "Sparse Compositional Metric Learning"

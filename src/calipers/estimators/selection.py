@@ -24,8 +24,7 @@ from calipers.estimators import (
     WithinClass,
     validation,
 )
-from calipers.estimators.checkpoint import Checkpointed, fit_digest
-from calipers.estimators.comparison import Candidates, Comparison, Store
+from calipers.estimators.comparison import Candidates, Comparison
 from calipers.estimators.fitting import FromLabels, FromPairs, FromTriplets
 from calipers.estimators.inputs import Given
 from calipers.estimators.tasks import task_of, weight_parameter
@@ -77,7 +76,6 @@ class MetricCV(
     FromLabels,
     FromTriplets,
     FromPairs,
-    Checkpointed,
     CallbackSupportMixin,  # type: ignore[misc]
     MahalanobisMixin,
 ):
@@ -172,11 +170,11 @@ class MetricCV(
         seed = int(check_random_state(self.random_state).randint(2**31))
         task = task_of(given, self.cv, self.max_compared, np.random.default_rng(seed))
         candidates = self._prepared(default_candidates(given), seed)
-        comparison = Comparison(candidates, task, self.cv, self._store(given))
+        comparison = Comparison(candidates, task, self.cv)
         fits = Fits(self, given, candidates, len(task.folds))
         comparison.run(fits.run, self.n_jobs)
         self._choose(comparison)
-        chosen = self._with_checkpoint(clone(candidates[self.best_index_][1]))
+        chosen = clone(candidates[self.best_index_][1])
         more = weight_parameter(given.samples.weights)
         if given.client is not None:
             more["client"] = given.client
@@ -187,8 +185,6 @@ class MetricCV(
         self.components_, self.n_updates_ = chosen.components_, chosen.n_updates_
         self.interrupted_ |= getattr(chosen, "interrupted_", False)
         fits.end({"components_": self.components_})
-        if not self.interrupted_:
-            comparison.store.remove()
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         text: str = super().__repr__(N_CHAR_MAX)
@@ -236,20 +232,6 @@ class MetricCV(
                 candidate.set_params(random_state=seed)
             prepared.append((name, candidate))
         return prepared
-
-    def _store(self, given: Given) -> Store:
-        """What is finished; in the checkpoint's file if there is one."""
-        if self._checkpoint is None:
-            return Store(None, None)
-        examples = given.pairs if given.triplets is None else given.triplets
-        return Store(self._checkpoint.path, fit_digest(self, given.samples, examples))
-
-    def _with_checkpoint(self, estimator: Any) -> Any:
-        """The last fit has a checkpoint of its own beside that of the comparison."""
-        if self._checkpoint is not None and hasattr(estimator, "set_checkpoint"):
-            path, seconds = self._checkpoint.path, self._checkpoint.every_seconds
-            estimator.set_checkpoint(path.with_name(path.name + ".fit"), every_seconds=seconds)
-        return estimator
 
     def _choose(self, comparison: Comparison) -> None:
         """Keep what the comparison says."""

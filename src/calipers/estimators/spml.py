@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.callback import CallbackSupportMixin
 
 from calipers.estimators import one_round, validation
-from calipers.estimators.checkpoint import Checkpointed
 from calipers.estimators.fitting import FromLabels, FromTriplets
 from calipers.estimators.inputs import Given
 from calipers.estimators.validation import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE
@@ -17,7 +16,7 @@ from calipers.solvers.losses import Hinge
 from calipers.solvers.sgd import Settings, SGDSolver
 
 
-class SPML(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
+class SPML(FromLabels, FromTriplets, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
     r"""Structure preserving metric learning, by projected steps of length 1 / (lambda t).
 
     Implements Shaw, Huang and Jebara, "Learning a Distance Metric from a Network" (2011) on

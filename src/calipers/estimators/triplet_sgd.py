@@ -18,7 +18,6 @@ from calipers.arrays import FloatArray, IndexArray
 from calipers.data.samples import MemorySamples, thinned
 from calipers.data.triplets import GivenTriplets, check_triplets
 from calipers.estimators import validation
-from calipers.estimators.checkpoint import Checkpointed
 from calipers.estimators.fitting import FromLabels, FromTriplets, checking
 from calipers.estimators.inputs import (
     Given,
@@ -39,7 +38,7 @@ from calipers.solvers.sgd import SGDSolver
 from calipers.solvers.training import History, learn
 
 
-class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
+class TripletSGD(FromLabels, FromTriplets, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
     """Learn a Mahalanobis metric from triplets by adaptive, mini-batch SGD.
 
     Finds a positive semi-definite M under which each anchor is closer to its positives (of its
@@ -273,7 +272,6 @@ class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, M
         given = given._replace(samples=thinned(given.samples, self.max_samples))
         plan, triplets = self._plan(given, recipe)
         validation.check_batches(name, plan)
-        checkpoint = self._checkpoint_observer(given.samples, triplets)
         init = inits.resolved_init(self.init, given.samples)
         coordinates, samples = Coordinates.of(init, given.samples)
         validation.check_radius(name, self.radius, samples.shape[1], recipe.projection)
@@ -294,7 +292,6 @@ class TripletSGD(FromLabels, FromTriplets, Checkpointed, CallbackSupportMixin, M
             n_steps=rounds.n_steps,
             given=(given.X, given.y),
             learned=lambda solver: {"components_": rounds.components()},
-            checkpoint=checkpoint,
         )
         self.components_ = rounds.components()
         self._set_resolved(init, recipe, plan)

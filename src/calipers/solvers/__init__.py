@@ -3,7 +3,6 @@
 ============== =========================================================================
 module         what it does
 ============== =========================================================================
-resumable      points of the loss curve, and the state that a solver goes on from
 sgd            the one loop of the paper's five methods and of SPML
 from_recipe    an SGD solver for a recipe, in the units of the samples
 logdet         pairs that move a positive definite matrix (LEGO, ITML)

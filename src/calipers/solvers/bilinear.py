@@ -12,14 +12,14 @@ import numpy.typing as npt
 
 from calipers._core.compiled import Samples, Triplets, run_bilinear
 from calipers.arrays import FloatArray, IndexArray
-from calipers.solvers.resumable import Point, Resumable
 from calipers.solvers.sgd import BLOCK_BYTES, CHUNK_WORK, WORTH_A_THREAD, checked_triplets
+from calipers.solvers.training import Point
 from calipers.threads import parallel_map, single_threaded_blas
 
 CARRIED_PER_COMPUTED = 5.0  # cost of carrying a score, in multiplications of a matrix product
 
 
-class BilinearSolver(Resumable):
+class BilinearSolver:
     """Passive-aggressive steps from ``W = I``: one pass, one triplet at a time.
 
     For a triplet (p, p+, p-) with ``loss = 1 - p'W(p+ - p-) > 0``::
@@ -37,8 +37,6 @@ class BilinearSolver(Resumable):
     """
 
     batch_size = 1
-    state_arrays = ("W",)
-    state_facts = ("n_iterations", "n_updates", "_gap")
 
     def __init__(self, aggressiveness: float, n_features: int) -> None:
         self.aggressiveness = aggressiveness

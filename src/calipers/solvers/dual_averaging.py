@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.solvers.resumable import Point, Resumable
+from calipers.solvers.training import Point
 from calipers.threads import single_threaded_blas
 
 _SMALLEST_ROOT = 1e-3  # added to the roots of sums of squares, which are 0 at first
 
 
-class DualAveragingSolver(Resumable):
+class DualAveragingSolver:
     """Weights w >= 0 of a basis, by regularised dual averaging with a step for each.
 
     With M = basis' diag(w) basis it minimises, batch by batch::
@@ -38,9 +38,6 @@ class DualAveragingSolver(Resumable):
     batch_size : int
         Triplets of a step.
     """
-
-    state_arrays = ("basis", "sums", "squares")
-    state_facts = ("n_iterations", "n_updates")
 
     def __init__(
         self, basis: FloatArray, *, l1_weight: float, learning_rate: float, batch_size: int

@@ -8,20 +8,20 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.solvers.resumable import Point, Resumable
 from calipers.solvers.soft_neighbors import (
     Loss,
     expected_errors,
     squared_distances,
     width_factor,
 )
+from calipers.solvers.training import Point
 from calipers.threads import parallel_product
 
 STEP = 0.05  # length of the first step, as a share of the size of L; later ones are shorter
 MOMENTUM, SQUARE_MOMENTUM = 0.9, 0.99  # of the running means of gradients and their squares
 
 
-class FactoredSolver(Resumable):
+class FactoredSolver:
     """Minimise a loss of soft neighbours over L by steps of mini-batches.
 
     An example is a batch of samples that find their neighbours among each other. In few dimensions
@@ -44,8 +44,6 @@ class FactoredSolver(Resumable):
     """
 
     batch_size = 1
-    state_arrays = ("L", "_mean")
-    state_facts = ("n_iterations", "_square")
 
     def __init__(
         self,

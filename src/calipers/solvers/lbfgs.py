@@ -9,7 +9,7 @@ import numpy as np
 
 from calipers.arrays import FloatArray
 from calipers.solvers.large_margin import Frame, LargeMargin, Value
-from calipers.solvers.resumable import Point
+from calipers.solvers.training import Point
 
 _MEMORY = 10  # pairs (step, change of the gradient) that L-BFGS keeps
 _MOST_TRIALS = 50  # of step lengths along one direction

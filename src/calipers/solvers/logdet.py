@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 from calipers._core.compiled import run_pairs
 from calipers.arrays import FloatArray, IndexArray
-from calipers.solvers.resumable import Point, Resumable, State
 from calipers.solvers.sgd import BLOCK_BYTES
 from calipers.solvers.steps import PairStep, ProjectionWithSlack, TowardsTarget
+from calipers.solvers.training import Point
 from calipers.threads import single_threaded_blas
 
 
-class LogDetSolver(Resumable):
+class LogDetSolver:
     """Update A by one pair after the other, from the identity.
 
     Parameters
@@ -27,9 +27,6 @@ class LogDetSolver(Resumable):
     n_features : int
         Size of A.
     """
-
-    state_arrays = ("A",)
-    state_facts = ("n_iterations", "n_updates")
 
     def __init__(self, step: PairStep, n_features: int) -> None:
         self.step = step
@@ -140,20 +137,6 @@ class CyclicSolver(LogDetSolver):
         self.changes.append(self.change)
         self.curve.append(Point(self.n_iterations * len(pairs), missed, self.n_updates))
         return moved
-
-    def state(self) -> State:
-        """Return everything that the next steps depend on, for :meth:`restore`."""
-        arrays, facts = super().state()
-        arrays |= {"duals": self.step.duals.copy(), "slacks": self.step.slacks.copy()}
-        return State(arrays | {"changes": np.array(self.changes)}, facts)
-
-    def restore(self, state: State) -> None:
-        """Continue from a state that :meth:`state` returned."""
-        super().restore(state)
-        duals, slacks = state.arrays["duals"].copy(), state.arrays["slacks"].copy()
-        self.step = ProjectionWithSlack(self.step.slack_weight, duals, slacks)
-        self.changes = state.arrays["changes"].tolist()
-        self.change = self.changes[-1] if self.changes else np.inf
 
 
 def differences_of(X: FloatArray, pairs: IndexArray) -> tuple[FloatArray, IndexArray]:

@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from calipers._core.compiled import LookAhead, Method, Samples, Workspace, run_sgd
-from calipers._core.compiled import State as CoreState
+from calipers._core.compiled import LookAhead, Method, Samples, State, Workspace, run_sgd
 from calipers.arrays import FloatArray, IndexArray
 from calipers.solvers.losses import Loss, SmoothHinge
 from calipers.solvers.projections import EveryUpdate, FrankWolfe, Rule
-from calipers.solvers.resumable import Point, State, curve_array, points_of
-from calipers.solvers.sampling import ByRunningNorm, BySlope, EveryBatch, PassiveAggressive, Policy
+from calipers.solvers.sampling import BySlope, EveryBatch, PassiveAggressive, Policy
 from calipers.solvers.schedules import Constant, FrankWolfeSteps, Schedule, Shrinking
+from calipers.solvers.training import Point
 from calipers.threads import parallel_map, single_threaded_blas
 
 BLOCK_BYTES = 8_000_000  # of differences gathered at a time
@@ -137,7 +136,7 @@ class SGDSolver:
         self.settings, self.init_scale = settings, init_scale
         self.accept_rng, self.pick_rng = accept_rng, pick_rng
         memory = np.zeros(settings.projection.memory_shape(n_features))
-        self.core_state = CoreState(np.eye(n_features), init_scale, memory, floor=1.0)
+        self.core_state = State(np.eye(n_features), init_scale, memory, floor=1.0)
         self.n_iterations = 0
         self.curve: list[Point] = []
         rows = settings.batch_size // settings.all_pairs
@@ -273,43 +272,6 @@ class SGDSolver:
             "summed_loss": self.core_state.loss * b,
             "summed_slope": self.core_state.slope * b,
         }
-
-    def state(self) -> State:
-        """All that the next steps depend on, for :meth:`restore`."""
-        policy, state = self.settings.policy, self.core_state
-        running = [policy.largest] if isinstance(policy, ByRunningNorm) else []
-        arrays: dict[str, npt.NDArray[Any]] = {
-            "M": state.M,
-            "total": state.total,
-            "memory": state.memory,
-            "numbers": np.array([float(number) for number in state.numbers.values()]),
-            "curve": curve_array(self.curve),
-            "running": np.array(running, dtype=np.float64),
-        }
-        facts = {
-            "n_iterations": self.n_iterations,
-            "look_ahead": [self._gap, self._rank],
-            "streams": [rng.bit_generator.state for rng in (self.accept_rng, self.pick_rng)],
-        }
-        return State({name: array.copy() for name, array in arrays.items()}, facts)
-
-    def restore(self, state: State) -> None:
-        """Go on where the solver was whose state this is."""
-        arrays, facts = state
-        for name in ("M", "total", "memory"):
-            getattr(self.core_state, name)[...] = arrays[name]
-        before = self.core_state.numbers
-        self.core_state.numbers = {
-            name: type(before[name])(number)
-            for name, number in zip(before, arrays["numbers"], strict=True)
-        }
-        if isinstance(self.settings.policy, ByRunningNorm):
-            self.settings.policy.largest = float(arrays["running"][0])
-        self.curve[:] = points_of(arrays["curve"])
-        self.n_iterations = facts["n_iterations"]
-        self._gap, self._rank = facts["look_ahead"]
-        for rng, stream in zip((self.accept_rng, self.pick_rng), facts["streams"], strict=True):
-            rng.bit_generator.state = stream
 
     @property
     def last(self) -> FloatArray:

@@ -1,7 +1,7 @@
 """The one training loop: rounds of portions, seen by observers.
 
 A learner makes rounds, each a solver and the portions that it is fed; the next round may depend on
-what the last one has learned. Callbacks, checkpoints and Ctrl-C are observers: they look on after
+what the last one has learned. Callbacks and Ctrl-C are observers: they look on after
 every step and may ask to stop.
 """
 
@@ -21,9 +21,17 @@ from calipers.data.samples import Samples
 from calipers.data.triplets import LARGEST_PORTION, Source
 from calipers.interrupt import InterruptedFitWarning, interrupt_requested
 from calipers.notices import warn_user
-from calipers.solvers.resumable import Point, State
 
 N_REPORTS = 100  # points of the loss curve and steps of a progress bar
+
+
+@dataclass
+class Point:
+    """What one call of ``advance`` saw: a point of the loss curve."""
+
+    n_examples: int  # triplets, or pairs, so far
+    loss: float  # mean over those of the call
+    n_updates: int  # so far
 
 
 class Solver(Protocol):
@@ -51,14 +59,6 @@ class Solver(Protocol):
         """Learn from a portion."""
         ...
 
-    def state(self) -> State:
-        """All that the next steps depend on."""
-        ...
-
-    def restore(self, state: State) -> None:
-        """Go on where the solver was whose state this is."""
-        ...
-
 
 @dataclass
 class Round:
@@ -69,25 +69,19 @@ class Round:
     source: Source
     portion_size: int
     n_index_columns: int = 3  # of an example: 3 for triplets, 2 for pairs
-    n_done: int = 0  # portions
     is_trial: bool = False  # it only helps to decide: the history does not count it
     is_first: bool = False  # what was learned before is not part of the result
 
     def steps(self) -> Iterator[tuple[npt.NDArray[Any], IndexArray]]:
-        """Portions not yet seen, whole batches only, and the arrays they index."""
-        size = self.portion_size
-        n_portions = n_steps(len(self.source), size, self.solver.batch_size)
-        return islice(self._portions(self.n_done * size), n_portions - self.n_done)
+        """Portions, whole batches only, and the arrays they index."""
+        n_portions = n_steps(len(self.source), self.portion_size, self.solver.batch_size)
+        return islice(self._portions(), n_portions)
 
-    def _portions(self, skipped: int) -> Iterator[tuple[npt.NDArray[Any], IndexArray]]:
+    def _portions(self) -> Iterator[tuple[npt.NDArray[Any], IndexArray]]:
         """Samples are fetched for many portions at a time."""
         size = self.portion_size
         for examples in self.source.portions(size * max(1, LARGEST_PORTION // size)):
-            if skipped >= len(examples):
-                skipped -= len(examples)
-                continue
-            X, local = self.samples.local(examples[skipped:], n_columns=self.n_index_columns)
-            skipped = 0
+            X, local = self.samples.local(examples, n_columns=self.n_index_columns)
             for first in range(0, len(local), size):
                 yield X, local[first : first + size]
 
@@ -100,13 +94,14 @@ class Passes:
     X: npt.NDArray[Any]
     examples: IndexArray
     max_iter: int
-    n_done: int = 0
     is_trial: bool = False
     is_first: bool = False
 
     def steps(self) -> Iterator[tuple[npt.NDArray[Any], IndexArray]]:
         """All examples, over and over."""
-        while self.n_done < self.max_iter and not self.solver.converged:
+        for _ in range(self.max_iter):
+            if self.solver.converged:
+                return
             yield self.X, self.examples
 
 
@@ -181,34 +176,20 @@ _COUNTS: dict[str, Callable[[Any], int]] = {
 }
 
 
-def train(
-    rounds: Iterable[AnyRound],
-    observers: Sequence[Observer],
-    history: History,
-    checkpoint: Any = None,
-) -> None:
-    """Feed every round's solver its portions until they end or an observer asks to stop.
-
-    A checkpoint may put a round where it was before a fit broke off. It keeps the state of a round
-    at its end: the next round's beginning draws from the same random streams.
-    """
+def train(rounds: Iterable[AnyRound], observers: Sequence[Observer], history: History) -> None:
+    """Feed every round's solver its portions until they end or an observer asks to stop."""
     for number, round_ in enumerate(rounds):
         if not round_.is_trial:
             history.begin(round_.solver, is_first=round_.is_first)
-        if checkpoint is not None:
-            checkpoint.begin_round(number, round_)
         for X, portion in round_.steps():
             for observer in observers:
                 observer.before_step()
             round_.solver.advance(X, portion)
-            round_.n_done += 1
             history.n_steps += 1
             stops = [observer.after_step(number, round_) for observer in observers]
             if any(stops):
                 history.stopped = True
                 return
-        if checkpoint is not None:
-            checkpoint.end_round()
 
 
 class CallbackObserver:
@@ -278,9 +259,8 @@ def learn(
     n_steps: int,
     given: tuple[Any, Any],
     learned: Callable[[Any], dict[str, Any]],
-    checkpoint: Any = None,
 ) -> History:
-    """Train an estimator under its callbacks, its checkpoint and Ctrl-C.
+    """Train an estimator under its callbacks and Ctrl-C.
 
     ``learned(solver)`` says which attributes a half-fitted estimator has; the estimator gets
     ``interrupted_``, and a warning if it is true.
@@ -291,13 +271,8 @@ def learn(
             CallbackObserver(estimator, *given, n_steps, lambda: learned(history.solver))
         )
         interrupt = stack.enter_context(InterruptObserver())
-        observers: list[Observer] = [callbacks, interrupt]
-        if checkpoint is not None:
-            observers.insert(0, checkpoint)
-        train(rounds, observers, history, checkpoint)
+        train(rounds, [callbacks, interrupt], history)
         estimator.interrupted_ = interrupt.requested()
-        if checkpoint is not None:
-            checkpoint.close(is_over=not estimator.interrupted_)
     if estimator.interrupted_:
         warn_user(
             f"{type(estimator).__name__} was interrupted after {history.n_steps} of {n_steps} "
