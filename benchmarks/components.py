@@ -22,9 +22,9 @@ from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 import calipers
 from benchmarks.clock import timed
-from benchmarks.learners.splits import split_of
 from benchmarks.paired import difference
 from benchmarks.rows import Column, Report, Row, read
+from benchmarks.splits import split_of
 from calipers.paper.datasets import DatasetError, Split
 from calipers.paper.protocol import split_error
 

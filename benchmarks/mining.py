@@ -17,14 +17,16 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
+from sklearn.neighbors import NearestNeighbors
 
 from benchmarks.clock import best_timed, traced_megabytes
 from benchmarks.rows import Column, Report
-from benchmarks.searches import Lists, ours, scikit
 from benchmarks.shapes import Data, stand_in
 from calipers.arrays import FloatArray, IndexArray
+from calipers.data.neighbors import nearest_same_and_other
 from calipers.threads import n_threads
 
+Lists: TypeAlias = tuple[IndexArray, IndexArray]
 Search: TypeAlias = Callable[[FloatArray, IndexArray, IndexArray, int], Lists]
 
 N_ANCHORS = {
@@ -66,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, report: Report) -> None:
     """Measure case by case."""
-    ours.warm_up()
+    _warm_up()
     report.say(
         f"{n_threads()} threads; best of 3 runs where they are short; ratio = scikit-learn / ours"
     )
@@ -89,8 +91,8 @@ def _compare(data: Data, anchors: IndexArray, k: int, report: Report) -> None:
     def search(method: Search, of: IndexArray) -> Lists:
         return method(data.X, data.y, of, k)
 
-    seconds, found = best_timed(lambda: search(ours.search, anchors))
-    peer_seconds, expected = best_timed(lambda: search(scikit.search, anchors))
+    seconds, found = best_timed(lambda: search(search_by_ours, anchors))
+    peer_seconds, expected = best_timed(lambda: search(search_by_scikit_learn, anchors))
     # as many anchors as decide between the two ways to search, so that memory is of the same way
     some = anchors[: max(len(anchors) // 10, 2000)]
     report.add(
@@ -104,7 +106,7 @@ def _compare(data: Data, anchors: IndexArray, k: int, report: Report) -> None:
         peer_seconds=peer_seconds,
         ratio=peer_seconds / seconds,
         equal=_equal(data.X, anchors, found, expected),
-        megabytes=traced_megabytes(lambda: search(ours.search, some)),
+        megabytes=traced_megabytes(lambda: search(search_by_ours, some)),
     )
 
 
@@ -122,3 +124,38 @@ def squared_distances(X: FloatArray, anchors: IndexArray, nearest: IndexArray) -
     """Directly summed distances of the samples found, nearest first."""
     found = [((X[anchors] - X[column]) ** 2).sum(axis=1) for column in nearest.T]
     return np.sort(np.column_stack(found), axis=1)
+
+
+def search_by_ours(X: FloatArray, labels: IndexArray, anchors: IndexArray, k: int) -> Lists:
+    """Indices of the nearest positives and negatives."""
+    return nearest_same_and_other(X, labels, anchors, n_same=k, n_other=k)
+
+
+def search_by_scikit_learn(X: FloatArray, labels: IndexArray, anchors: IndexArray, k: int) -> Lists:
+    """The same by brute force, called once per class and once per complement of a class."""
+    same = np.empty((len(anchors), k), dtype=np.intp)
+    other = np.empty((len(anchors), k), dtype=np.intp)
+    for label in np.unique(labels[anchors]):
+        places = np.flatnonzero(labels[anchors] == label)
+        queries = X[anchors[places]]
+        inside, outside = np.flatnonzero(labels == label), np.flatnonzero(labels != label)
+        for pool, found, n_wanted in ((inside, same, k + 1), (outside, other, k)):
+            model = NearestNeighbors(n_neighbors=n_wanted, algorithm="brute", n_jobs=-1)
+            nearest = pool[model.fit(X[pool]).kneighbors(queries, return_distance=False)]
+            found[places] = _without(nearest, anchors[places], k) if pool is inside else nearest
+    return same, other
+
+
+def _without(nearest: IndexArray, anchors: IndexArray, k: int) -> IndexArray:
+    """Drop each anchor from its own list, or the last sample where duplicates pushed it out."""
+    keep = nearest != anchors[:, None]
+    keep[keep.all(axis=1), -1] = False
+    kept: IndexArray = nearest[keep].reshape(len(anchors), k)
+    return kept
+
+
+def _warm_up() -> None:
+    """Load what a search needs."""
+    rng = np.random.default_rng(0)
+    for d in (2, 30):
+        search_by_ours(rng.normal(size=(3000, d)), rng.integers(3, size=3000), np.arange(2500), 1)

@@ -11,12 +11,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from benchmarks import fresh
-from benchmarks.embeddings import embeddings
 from benchmarks.rows import Column, Report
 
 TABLES = {
@@ -33,6 +33,7 @@ TABLES = {
     ]
 }
 _BLOCK = 100_000
+_SIGNAL, _NUISANCE = 32, 64  # dimensions of the embeddings' subspaces
 
 
 class Size(NamedTuple):
@@ -80,7 +81,6 @@ def run(args: argparse.Namespace, report: Report) -> None:
         with TemporaryDirectory(dir=args.folder) as folder:
             write_samples(Path(folder), size)
             row = fresh.call(
-                "default_fit",
                 seconds=args.seconds,
                 folder=folder,
                 memmap=size.kind == "file",
@@ -106,3 +106,24 @@ def write_samples(folder: Path, size: Size) -> None:
         file[first : first + _BLOCK] = rng.standard_normal((len(labels), size.d)) + centres[labels]
     file.flush()
     np.save(folder / "y.npy", y)
+
+
+def embeddings(
+    n: int, d: int, n_classes: int, *, seed: int
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[Any]]:
+    """Samples of length 1 in float32, as sentence models give them, and their classes.
+
+    A class has its centre in one subspace; the samples scatter most in another.
+    """
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % n_classes)
+    signal = rng.normal(size=(n_classes, _SIGNAL)) @ _directions(rng, _SIGNAL, d)
+    nuisance = 2.0 * rng.normal(size=(n, _NUISANCE)) @ _directions(rng, _NUISANCE, d)
+    X = signal[y] + nuisance + rng.normal(scale=8 / np.sqrt(d), size=(n, d))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    return X.astype(np.float32), y
+
+
+def _directions(rng: np.random.Generator, k: int, d: int) -> npt.NDArray[np.float64]:
+    """Rows that are orthogonal and of length 1."""
+    return np.linalg.qr(rng.normal(size=(d, k)))[0].T

@@ -12,11 +12,10 @@ import argparse
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from benchmarks import blas, fresh, limit, shapes
+from benchmarks import blas, limit, ours, plain, shapes
 from benchmarks.clock import best_clocked, traced_megabytes
 from benchmarks.problem import METHODS, Outcome, Problem, paper_problem, same_until
 from benchmarks.rows import Column, Report, Row
-from benchmarks.solvers import ours, plain
 
 TABLES = {
     "speed": [
@@ -41,16 +40,6 @@ TABLES = {
         Column("x strict", "times_strict_limit", ".2f"),
         Column("MB", "megabytes", ".1f", 6),
     ],
-    "fit memory": [
-        Column("complete fit", "data", width=18),
-        Column("shape", "shape", width=15),
-        Column("method", "method"),
-        Column("N", "n_triplets", ",", 7),
-        Column("X MB", "X_megabytes", ".1f", 7),
-        Column("allocated MB", "traced_megabytes", ".1f", 12),
-        Column("resident MB", "resident_megabytes", ".1f", 11),
-        Column("first fit's resident MB", "first_resident_megabytes", ".1f", 24),
-    ],
 }
 
 TRACED_SECONDS = 5.0  # a run that takes longer is traced over a part
@@ -72,9 +61,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         help="BLAS threads of the plain reference; else one or all, what is faster",
     )
-    parser.add_argument(
-        "--fit-memory", choices=(*shapes.NAMES, "none"), default="isolet", metavar="NAME"
-    )
 
 
 def run(args: argparse.Namespace, report: Report) -> None:
@@ -92,8 +78,6 @@ def run(args: argparse.Namespace, report: Report) -> None:
         if data.note:
             report.say(f"{data.name}: {data.note}")
         _run_data(data, args, report)
-    if args.fit_memory != "none":
-        _run_fit_memory(args, report)
 
 
 def _run_data(data: shapes.Data, args: argparse.Namespace, report: Report) -> None:
@@ -157,22 +141,3 @@ def _peak(problem: Problem, seconds: float) -> float:
     if seconds > TRACED_SECONDS:
         problem = problem.prefix(min(problem.n_iterations, TRACED_PART // problem.batch_size))
     return traced_megabytes(lambda: ours.run(problem))
-
-
-def _run_fit_memory(args: argparse.Namespace, report: Report) -> None:
-    """A complete default fit in a fresh process, with all libraries loaded before and not."""
-    asked_fit = {
-        "name": args.fit_memory,
-        "data_dir": args.data_dir,
-        "shrink": args.shrink,
-        "n_triplets": args.triplets,
-        "method": "ha-sgd",
-    }
-    facts = {"method": "ha-sgd", "n_triplets": args.triplets}
-    try:
-        first = fresh.call("fit_memory", warm=False, **asked_fit)
-        row = fresh.call("fit_memory", warm=True, **asked_fit)
-    except fresh.FreshProcessError as failure:
-        report.skip("fit memory", str(failure), data=args.fit_memory, **facts)
-        return
-    report.add("fit memory", **facts, **row, first_resident_megabytes=first["resident_megabytes"])

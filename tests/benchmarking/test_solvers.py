@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks import limit
+from benchmarks import limit, ours, plain
 from benchmarks.problem import METHODS, Outcome, Problem, paper_problem, same_until
-from benchmarks.solvers import ours, plain
 
 from reference.plain import plain_walk
 from solver_runs import assert_same_matrix, noise
@@ -44,18 +43,6 @@ def test_the_plain_solver_is_the_reference_of_the_tests(method: str) -> None:
     assert_same_matrix(outcome.average, expected.average)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_a_prefix_is_the_same_run_ended_earlier(method: str) -> None:
-    problem = small(method)
-    whole, part = ours.run(problem), ours.run(problem.prefix(17))
-    assert len(part.accepted) == 17
-    np.testing.assert_array_equal(part.accepted, whole.accepted[:17])
-
-
-def test_the_plain_solver_stops_at_its_cap() -> None:
-    assert len(plain.run(small("sgd"), seconds=0.0).accepted) == 0
-
-
 def test_the_first_difference_is_found() -> None:
     one, other = (
         Outcome(np.array(accepted), np.eye(1))
@@ -70,12 +57,3 @@ def test_the_limit_counts_the_margins_that_a_method_needs() -> None:
     assert bound.seconds(small("as-sgd", 200), 3) == 2 * 200 + 300
     assert bound.seconds(small("ha-sgd", 200), 3) == 2 * 200 + 300
     assert bound.seconds(small("hr-sgd", 200), 3) == 2 * (200 / 5 + 5 * 3) + 300
-
-
-def test_the_limit_grows_with_the_size() -> None:
-    readings = []
-    for d in (5, 100):
-        X, triplets = noise(d, 500)
-        readings.append(limit.measure(X, triplets))
-    assert 0 < readings[0].difference < readings[1].difference
-    assert 0 < readings[0].factorisation < readings[1].factorisation

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks import choices, holdouts, keel, study
+from benchmarks import choices, holdouts, keel, splits, study
 from benchmarks.__main__ import main
-from benchmarks.learners import splits
 from benchmarks.rows import Row
 
 from benchmark_rows import finite

@@ -1,1 +1,0 @@
-"""Complete learners, as a user would call them: from samples and labels to a metric."""

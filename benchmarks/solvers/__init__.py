@@ -1,1 +1,0 @@
-"""Competitors: each takes a `benchmarks.problem.Problem` and returns an `Outcome`."""
