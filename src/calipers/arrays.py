@@ -129,6 +129,9 @@ def _without_numbers(X: Any) -> str:
     return "has cells that are no numbers"
 
 
+LARGEST_WEIGHT = 2.0**53  # float64 counts no further
+
+
 def checked_weights(owner: str, sample_weight: Any, n: int) -> FloatArray:
     """Return weights in float64; raise unless each sample has one."""
     refuse_masked(sample_weight, "sample_weight")
@@ -147,9 +150,9 @@ def checked_weights(owner: str, sample_weight: Any, n: int) -> FloatArray:
             f"{owner} needs a sample_weight of shape ({n},), one for each sample of X, got shape "
             f"{weights.shape}: pass an array with one axis."
         )
-    if not (weights.min() >= 0.0 and 0.0 < weights.max() < np.inf):
+    if not (weights.min() >= 0.0 and 0.0 < weights.max() <= LARGEST_WEIGHT):
         raise ValueError(
-            f"{owner} needs finite weights of at least 0, and some above zero, got sample_weight "
+            f"{owner} needs weights from 0 to 2^53, and some above zero, got sample_weight "
             f"from {weights.min():g} to {weights.max():g}: a weight is how often a sample counts."
         )
     return weights
@@ -182,8 +185,7 @@ def refuse_missing(y: Any) -> None:
     if missing.any():
         raise ValueError(
             f"Input y contains NaN or other signs of a missing label ({np.count_nonzero(missing)} "
-            f"of {len(missing)}): leave out these samples; fit(X, y) of a learner does so with "
-            "unlabeled=float('nan')."
+            f"of {len(missing)}): leave out these samples."
         )
 
 

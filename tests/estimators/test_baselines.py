@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.linalg import eigh
-from sklearn.base import clone
 from sklearn.covariance import oas
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
@@ -57,13 +56,6 @@ def test_constant_features_count_as_they_are(n: int, constant: float) -> None:
             of_some = None if weights is None else weights[some]
             metrics[2].partial_fit(samples[some], sample_weight=of_some)
         assert [metric.get_mahalanobis_matrix()[1, 1] for metric in metrics] == [1.0, 1.0, 1.0]
-
-
-@pytest.mark.parametrize("learner", [Euclidean(), Scaled(), Euclidean(2), Scaled(2)], ids=repr)
-def test_samples_without_a_label_count_like_others(learner: Any) -> None:
-    expected = clone(learner).fit(X).components_
-    fitted = clone(learner).fit(X, np.where(Y == 0, -1, Y), unlabeled=-1)
-    np.testing.assert_array_equal(fitted.components_, expected)
 
 
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])

@@ -266,15 +266,6 @@ def test_any_layout_and_labels_give_the_same_metric_and_are_left_alone(name: str
             assert fitted.classes_.tolist() == sorted(set(np.asarray(labels).tolist()))
 
 
-@pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("none", [-1, np.nan])
-def test_labelled_samples_of_a_memory_mapped_file(none: float, tmp_path: Path) -> None:
-    labels = np.where(np.arange(700) % 3 == 0, none, DIGIT_LABELS)
-    expected = little("TripletSGD").fit(DIGITS[labels >= 0], labels[labels >= 0])
-    got = little("TripletSGD").fit(mapped(tmp_path, DIGITS), labels, unlabeled=none)
-    np.testing.assert_array_equal(got.components_, expected.components_)
-
-
 # Invariances
 
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 import sklearn
 from scipy.special import kl_div, softmax
-from sklearn.base import clone
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -20,21 +16,16 @@ from sklearn.utils.validation import has_fit_parameter
 
 from calipers import (
     GMML,
-    LFDA,
     LMNN,
     MCML,
     MLKR,
-    MMC,
     NCA,
-    RCA,
-    Discriminant,
     Euclidean,
     MetricCV,
     Scaled,
-    WithinClass,
-    memmap,
 )
-from calipers.solvers import large_margin, soft_neighbors
+from calipers.data import memmap
+from calipers.solvers import soft_neighbors
 from calipers.solvers.all_pairs import divergences, separations
 from calipers.solvers.factored import FactoredSolver
 from calipers.solvers.large_margin import LargeMargin
@@ -78,25 +69,6 @@ def test_a_weight_is_a_number_of_copies(name: str, which: str, digits: int) -> N
     assert not np.allclose(little(name).fit(samples, labels).get_mahalanobis_matrix(), M)
 
 
-@pytest.mark.parametrize("name", ["Euclidean", "Scaled", "MMC"])
-def test_few_components_are_those_of_the_copies(name: str) -> None:
-    learner = little(name, n_components=2)
-    weighted = learner.fit(X, Y, sample_weight=COUNTS).components_
-    repeated = learner.fit(X.repeat(COUNTS, axis=0), Y.repeat(COUNTS)).components_
-    np.testing.assert_allclose(weighted, repeated, atol=1e-7 * np.abs(repeated).max())
-    assert not np.allclose(learner.fit(X, Y).components_, repeated)
-
-
-@pytest.mark.parametrize("k", [1, 2, 50])
-def test_the_kth_neighbour_may_be_a_copy(k: int) -> None:
-    counts = COUNTS[:40]
-    weighted = LFDA(n_neighbors=k).fit(X[30:70], Y[30:70], sample_weight=counts)
-    repeated = LFDA(n_neighbors=k).fit(X[30:70].repeat(counts, axis=0), Y[30:70].repeat(counts))
-    np.testing.assert_allclose(
-        weighted.get_mahalanobis_matrix(), repeated.get_mahalanobis_matrix(), rtol=1e-8
-    )
-
-
 @each_weighted
 def test_equal_weights_are_none_and_zero_is_absent(name: str) -> None:
     ones = little(name).fit(X, Y, sample_weight=np.ones(len(X)))
@@ -110,13 +82,12 @@ def test_equal_weights_are_none_and_zero_is_absent(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*FROM_TRIPLETS, "MetricCV"])
-@pytest.mark.parametrize("rank", [None, 2])
-def test_anchors_are_drawn_by_the_ratio_of_weights(name: str, rank: int | None) -> None:
-    usual = little(name, n_components=rank).fit(X, Y)
-    thrice = little(name, n_components=rank).fit(X, Y, sample_weight=np.full(len(X), 3.0))
+def test_anchors_are_drawn_by_the_ratio_of_weights(name: str) -> None:
+    usual = little(name).fit(X, Y)
+    thrice = little(name).fit(X, Y, sample_weight=np.full(len(X), 3.0))
     np.testing.assert_array_equal(thrice.components_, usual.components_)
-    drawn = little(name, n_components=rank).fit(X, Y, sample_weight=WEIGHTS)
-    eighth = little(name, n_components=rank).fit(X, Y, sample_weight=WEIGHTS / 8)
+    drawn = little(name).fit(X, Y, sample_weight=WEIGHTS)
+    eighth = little(name).fit(X, Y, sample_weight=WEIGHTS / 8)
     np.testing.assert_array_equal(drawn.components_, eighth.components_)
     M = usual.get_mahalanobis_matrix()
     assert not np.allclose(drawn.get_mahalanobis_matrix(), M, rtol=1e-3)
@@ -151,14 +122,6 @@ def test_a_stream_of_weighted_batches_is_one_fit(name: str) -> None:
     np.testing.assert_allclose(
         stream.get_mahalanobis_matrix(), expected.get_mahalanobis_matrix(), rtol=1e-8
     )
-
-
-@pytest.mark.parametrize("learner", [Scaled(), Scaled(2), WithinClass(), Discriminant()], ids=str)
-def test_a_stream_is_one_fit(learner: Any) -> None:
-    stream = type(learner)(**learner.get_params())
-    for some in np.array_split(np.random.default_rng(1).permutation(len(X)), 4):
-        stream.partial_fit(X[some], Y[some])
-    np.testing.assert_allclose(stream.components_, learner.fit(X, Y).components_, rtol=1e-8)
 
 
 @each_weighted
@@ -257,15 +220,6 @@ def test_the_objective_of_lmnn() -> None:
     assert expected < large_margin_by_definition(LMNN(tol=1e-8).fit(X, Y).components_, relative)
 
 
-def test_lmnn_has_the_same_bits_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(large_margin, "_BLOCK_NUMBERS", 7 * len(X))
-    got = []
-    for threads in ("1", "4"):
-        monkeypatch.setenv("CALIPERS_NUM_THREADS", threads)
-        got.append(LMNN().fit(X, Y, sample_weight=RNG_WEIGHTS).components_)
-    np.testing.assert_array_equal(got[0], got[1])
-
-
 def test_a_batch_of_all_samples_steps_along_the_same_gradient() -> None:
     weights, L, n = WEIGHTS, RNG.standard_normal((2, 4)), len(X)
     everyone = np.tile(np.arange(n), 2)[None]
@@ -279,94 +233,22 @@ def test_a_batch_of_all_samples_steps_along_the_same_gradient() -> None:
     assert np.isclose(cosine, 1.0)
 
 
-@each_weighted
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        (
-            np.ones(3),
-            r"needs a sample_weight of shape \(150,\), .*, got shape \(3,",
-        ),
+        (np.ones(3), r"needs a sample_weight of shape \(150,\), .*, got shape \(3,"),
         (2.0, r"needs a sample_weight of shape \(150,\), .*, got shape \(\)"),
-        (np.ones((150, 1)), r"got shape \(150, 1\): pass an array with one axis"),
-        (np.full(150, -1.0), "of at least 0, .* above zero, got sample_weight from -1 to -1"),
-        (np.zeros(150), "of at least 0, .* above zero, got sample_weight from 0 to 0"),
-        (np.full(150, np.nan), "needs finite weights .* got sample_weight from nan to nan"),
-        (np.full(150, np.inf), "needs finite weights .* got sample_weight from inf to inf"),
-        ([None] * 150, "needs finite weights .* got sample_weight from nan to nan"),
-        (["1"] * 150, r"needs numbers for sample_weight, got something else \(an array of type <U"),
-        ([1, 10**400] * 75, r"needs numbers for .* \(int too large to convert to float\)"),
-        (np.full(150, 1j), r"needs numbers .* \(an array of type complex128\)"),
-        (np.full(150, pd.NA, dtype=object), "needs numbers for sample_weight, got something"),
-        (pd.Series([pd.NA] * 150, dtype="Int64"), "needs finite weights .* from nan to nan"),
+        (np.full(150, -1.0), "from 0 to 2\\^53, .* above zero, got sample_weight from -1 to -1"),
+        (np.zeros(150), "some above zero, got sample_weight from 0 to 0"),
+        (np.full(150, np.nan), "got sample_weight from nan to nan"),
+        (np.full(150, 1e300), "got sample_weight from 1e\\+300 to 1e\\+300"),
+        (["1"] * 150, "needs numbers for sample_weight"),
         (np.ma.array(np.ones(150), mask=Y == 0), "sample_weight has 50 masked values"),
     ],
 )
-def test_wrong_weights(name: str, weights: Any, message: str) -> None:
-    learner = little(name).fit(X, Y)
-    before = learner.components_
+def test_wrong_weights(weights: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        learner.fit(X, Y, sample_weight=weights)
-    assert learner.components_ is before
-
-
-KINDS = {
-    "list": COUNTS.tolist(),
-    "int": COUNTS.astype(np.int8),
-    "float32": COUNTS.astype(np.float32),
-    "object": COUNTS.astype(object),
-    "column": pd.DataFrame({"w": COUNTS}, index=np.arange(150)[::-1])["w"],
-    "nullable": pd.Series(COUNTS, dtype="Int64"),
-    "polars": pl.Series(COUNTS),
-}
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_weights_of_every_library(kind: str) -> None:
-    expected = GMML().fit(X, Y, sample_weight=COUNTS).components_
-    got = GMML().fit(X, Y, sample_weight=KINDS[kind]).components_
-    np.testing.assert_array_equal(got, expected)
-
-
-def test_bools_are_a_selection() -> None:
-    expected = GMML().fit(X[COUNTS > 1], Y[COUNTS > 1]).components_
-    got = GMML().fit(X, Y, sample_weight=COUNTS > 1).components_
-    np.testing.assert_allclose(got, expected, rtol=1e-9)
-
-
-@pytest.mark.parametrize("name", [name for name in WEIGHTED if name != "LFDA"])
-@pytest.mark.parametrize("scale", [2.0**60, 2.0**1000, 2.0**1020])
-def test_counts_beyond_float64_are_ratios(name: str, scale: float) -> None:
-    """More than 2^53 samples are so many that one more makes no difference."""
-    most = little(name).fit(X, Y, sample_weight=2.0**43 * WEIGHTS).get_mahalanobis_matrix()
-    got = little(name).fit(X, Y, sample_weight=scale * WEIGHTS).get_mahalanobis_matrix()
-    np.testing.assert_allclose(got, most, rtol=1e-9, atol=1e-7 * np.abs(most).max())  # of L-BFGS
-
-
-@pytest.mark.parametrize("name", [name for name in WEIGHTED if name != "LFDA"])
-def test_a_share_that_vanishes_leaves_a_sample_out(name: str) -> None:
-    kept = np.arange(len(X)) % 3 > 0
-    got = little(name).fit(X, Y, sample_weight=np.where(kept, 1e300, 1e-300))
-    expected = little(name).fit(X[kept], Y[kept], sample_weight=np.full(kept.sum(), 1e300))
-    L, atol = expected.components_, 1e-8 * np.abs(expected.components_).max()
-    np.testing.assert_allclose(got.components_, L, atol=atol)
-
-
-@pytest.mark.parametrize("name", ["Scaled", "WithinClass", "Discriminant", "RCA", "GMML"])
-def test_a_stream_counts_samples_and_knows_no_ratio_of_its_batches(name: str) -> None:
-    stream = little(name).partial_fit(X, Y, sample_weight=WEIGHTS)
-    with pytest.raises(ValueError, match=r"weights up to 3\.33e\+300, and partial_fit counts"):
-        stream.partial_fit(X, Y, sample_weight=np.full(150, 5e302 / 150))
-
-
-@pytest.mark.parametrize("name", ["LEGO", "ITML"])
-def test_limits_need_two_samples_that_count(name: str) -> None:
-    alone = np.where(np.arange(len(X)) == 3, 1e300, 1e290)
-    with pytest.raises(
-        ValueError, match="sample_weight, is on samples that are the same: set near"
-    ):
-        little(name).fit(X, Y, sample_weight=alone)
-    little(name, near_distance=1.0, far_distance=2.0).fit(X, Y, sample_weight=alone)
+        GMML().fit(X, Y, sample_weight=weights)
 
 
 @pytest.mark.parametrize("name", ["KISSME", "GMML", "MMC"])
@@ -374,12 +256,6 @@ def test_limits_need_two_samples_that_count(name: str) -> None:
 def test_weights_that_make_no_pair(name: str, weights: Any) -> None:
     with pytest.raises(ValueError, match="counts samples, and these make not even one pair"):
         little(name).fit(X, Y, sample_weight=weights)
-
-
-@pytest.mark.parametrize("weight", [1e-310, 1e-3, 1 / 150, 8.0, 50.0])
-def test_lfda_refuses_weights_by_which_no_neighbour_differs(weight: float) -> None:
-    with pytest.raises(ValueError, match="In no class does a sample have a neighbour"):
-        LFDA().fit(X, Y, sample_weight=np.full(len(X), weight))
 
 
 @pytest.mark.parametrize("scale", [0.01, 7.0])
@@ -390,15 +266,8 @@ def test_only_ratios_matter_among_neighbours(name: str, scale: float) -> None:
     np.testing.assert_allclose(M, expected, atol=1e-4 * np.abs(expected).max())
 
 
-def test_singletons_are_counted_in_samples() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        weights = np.where(Y == 0, 1.0 / np.bincount(Y)[0], 1.0)
-        little("MMC").fit(X, Y, sample_weight=weights)
-
-
-@each_weighted
-def test_metadata_is_routed(name: str) -> None:
+def test_metadata_is_routed() -> None:
+    name = "GMML"
     with sklearn.config_context(enable_metadata_routing=True):
         learner = little(name).set_fit_request(sample_weight=True)
         model = make_pipeline(learner, KNeighborsClassifier(3)).fit(X, Y, sample_weight=COUNTS)
@@ -408,34 +277,3 @@ def test_metadata_is_routed(name: str) -> None:
         weights = {"sample_weight": COUNTS + 1}
         scores = cross_val_score(model, X, Y, params=weights, scoring=scoring)
     assert scores.mean() > 0.9
-
-
-@pytest.mark.parametrize("learner", [GMML(), RCA(), LFDA(), MMC()], ids=repr)
-@pytest.mark.parametrize("weight", [1e300, 2.0**54, 0.0])
-def test_weights_of_unlabeled_samples_do_not_matter(learner: Any, weight: float) -> None:
-    is_labeled, weights = Y < 2, np.where(Y < 2, 3.0, weight)
-    alone = clone(learner).fit(X[is_labeled], Y[is_labeled], sample_weight=weights[is_labeled])
-    beside = clone(learner).fit(X, Y, sample_weight=weights, unlabeled=2)
-    np.testing.assert_array_equal(beside.components_, alone.components_)
-
-
-def test_samples_with_a_label_need_a_weight() -> None:
-    with pytest.raises(ValueError, match="weights of 0 for all 100 samples with a label: give"):
-        RCA().fit(X, Y, sample_weight=np.where(Y < 2, 0.0, 1.0), unlabeled=2)
-
-
-@pytest.mark.parametrize("learner", [Scaled(), RCA()], ids=repr)
-@pytest.mark.parametrize("exponent", [-1073, -1060, -520, 200])
-def test_ratios_of_very_small_and_large_weights_are_exact(learner: Any, exponent: int) -> None:
-    once = clone(learner).fit(X, Y).get_mahalanobis_matrix()
-    other = clone(learner).fit(X, Y, sample_weight=np.full(len(X), 2.0**exponent))
-    np.testing.assert_allclose(other.get_mahalanobis_matrix(), once, rtol=1e-9)
-
-
-def test_a_stream_counts_up_to_two_to_the_53() -> None:
-    weights = np.ones(len(X))
-    weights[0] = 2.0**52
-    assert Scaled().partial_fit(X, sample_weight=weights).components_ is not None
-    weights[0] = 2.0**53
-    with pytest.raises(ValueError, match="multiply the weights of all batches by one number"):
-        Scaled().partial_fit(X, sample_weight=weights)

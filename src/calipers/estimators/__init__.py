@@ -26,7 +26,7 @@ mlkr         MLKR: the same for regression
 
 Also here: `checkpoint`, `closed_forms`, `comparison`, `fitting`, `inputs`, `local_scatters`,
 `matching`, `one_round`, `rounds`, `selection`, `soft_learning`, `stream`, `tasks`, `theory`,
-`thresholds`, `tuples`, `unlabeled`, `validation`.
+`thresholds`, `tuples`, `validation`.
 """
 
 from calipers.estimators.discriminant import Discriminant

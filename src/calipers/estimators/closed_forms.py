@@ -260,7 +260,7 @@ class FromMoments:
         """
         with restored_on_failure(self):
             batch = with_weights(self, self._batch(X, y), sample_weight)
-            batch = counted_part(self, batch, in_stream=True)
+            batch = counted_part(batch)
             samples = in_memory(batch.samples)
             validation.check_range(samples)
             if self._has_classes and self._stream is not None:

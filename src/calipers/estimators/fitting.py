@@ -23,12 +23,6 @@ from calipers.estimators.inputs import (
     given_unlabeled,
     with_weights,
 )
-from calipers.estimators.unlabeled import (
-    labelled_part,
-    one_column,
-    unlabeled_samples,
-    with_any_label,
-)
 from calipers.metric.init import evenly_spaced
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
@@ -73,7 +67,6 @@ class FromSamples:
         y: object = None,
         sample_weight: npt.ArrayLike | None = None,
         *,
-        unlabeled: object = None,
         client: Any = None,
     ) -> Self:
         """Learn from samples alone.
@@ -86,8 +79,6 @@ class FromSamples:
             Ignored.
         sample_weight : array-like of shape (n_samples,), optional
             How often each sample counts; 0 leaves it out. By default each counts once.
-        unlabeled : object, default=None
-            Ignored, like y: samples without a label count as the others do.
         client : distributed.Client, optional
             Client for Dask collections. By default the current one, or a local cluster.
 
@@ -97,7 +88,7 @@ class FromSamples:
             The fitted estimator.
         """
         with given_unlabeled(self, X, client=client) as given:
-            learned(self, counted_part(self, with_weights(self, given, sample_weight)))
+            learned(self, counted_part(with_weights(self, given, sample_weight)))
         return self
 
 
@@ -114,7 +105,6 @@ class FromLabels:
         y: npt.ArrayLike | None = None,
         sample_weight: npt.ArrayLike | None = None,
         *,
-        unlabeled: Any = None,
         client: Any = None,
     ) -> Self:
         """Learn from labels.
@@ -128,12 +118,6 @@ class FromLabels:
         sample_weight : array-like of shape (n_samples,), optional
             How often each sample counts; 0 leaves it out. By default each counts once. A learner
             that draws triplets draws anchors as often.
-        unlabeled : label, optional
-            Value of y that stands for no label. Such samples are left out, and the others are read
-            into memory. NaN stands for all that is missing (NaN, None, NA); on a cluster only a
-            value of the labels' own type can be named. It may be absent from y, but a text for
-            labels that are numbers, or a number for texts, is an error. By default every value is
-            a label, -1 and "" too.
         client : distributed.Client, optional
             Client for Dask collections. By default the current one, or a local cluster.
 
@@ -142,11 +126,8 @@ class FromLabels:
         Self
             The fitted estimator.
         """
-        y = y if unlabeled is None else one_column(y)
-        none = unlabeled_samples(type(self).__name__, X, y, unlabeled)
-        with given_labeled(self, X, with_any_label(y, none), client=client) as everything:
-            weighted = with_weights(self, everything, sample_weight)
-            given = counted_part(self, labelled_part(self, weighted, none, unlabeled))
+        with given_labeled(self, X, y, client=client) as everything:
+            given = counted_part(with_weights(self, everything, sample_weight))
             self.classes_ = given.classes
             learned(self, given)
         return self

@@ -31,9 +31,6 @@ from calipers.data.memmap import blocks_of
 from calipers.data.samples import MemorySamples, Samples, weighted, weights_of
 
 _LABELS_AT_ONCE = 2**20
-_MOST_BITS = np.finfo(np.float64).nmant + 1
-_FEWEST_BITS = np.finfo(np.float64).minexp // 2  # products of smaller weights vanish
-"""Float64 counts no further: one sample more makes no difference."""
 _fitting: dict[tuple[int, int], tuple[int, object]] = {}  # thread and mark of each fit under way
 _DENSE: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C"}
 
@@ -123,33 +120,12 @@ def with_weights(estimator: Any, given: Given, sample_weight: Any) -> Given:
     return given._replace(samples=weighted(given.samples, weights))
 
 
-def counted_part(estimator: Any, given: Given, *, in_stream: bool = False) -> Given:
-    """The samples whose weight is not 0; in memory if some are left out.
-
-    Samples carry their weights from here on, into sums over samples and drawings of anchors.
-    Weights whose sum is too large or too small to count with are multiplied by a power of 2,
-    which a stream could not do for batches before.
-    """
+def counted_part(given: Given) -> Given:
+    """The samples whose weight is not 0; in memory if some are left out."""
     weights = given.samples.weights
-    if weights is None:
+    if weights is None or weights.all():
         return given
-    owner, exponent = type(estimator).__name__, int(np.frexp(weights.max())[1])
-    if not weights.any():
-        raise ValueError(
-            f"{owner} needs a sample with a label and a weight, got weights of 0 for all "
-            f"{len(weights)} samples with a label: give some of them a weight."
-        )
-    bits = exponent + int(np.frexp(np.ldexp(weights, -exponent).sum())[1])
-    shift = min(0, _MOST_BITS - bits) + max(0, _FEWEST_BITS - bits)
-    if in_stream and shift:
-        raise ValueError(
-            f"{owner} got weights up to {weights.max():.3g}, and partial_fit counts samples, "
-            f"from {2.0**_FEWEST_BITS:.3g} to {2.0**_MOST_BITS:.3g}: multiply the weights of all "
-            "batches by one number."
-        )
-    weights = np.ldexp(weights, shift)
-    given = given._replace(samples=weighted(given.samples, weights))
-    return given if weights.all() else part_of(given, weights > 0.0)
+    return part_of(given, weights > 0.0)
 
 
 def part_of(given: Given, kept: npt.NDArray[np.bool_]) -> Given:

@@ -27,9 +27,9 @@ class RCA(FromLabels, FromPairs, FromMoments, MahalanobisMixin):
 
     Implements Shental, Hertz, Weinshall and Pavel, "Adjustment Learning and Relevant Component
     Analysis" (2002). A chunklet is a set of samples known to be of one class. `fit` takes the
-    chunklet of each sample for y (``unlabeled`` names the value of samples in none), `fit_pairs`
-    connects pairs that should be near and ignores the others. Unlike in `WithinClass`, the
-    covariance is not shrunk; its eigenvalues below a millionth of the largest are taken for that.
+    chunklet of each sample for y, `fit_pairs` connects pairs that should be near and ignores the
+    others. Unlike in `WithinClass`, the covariance is not shrunk; its eigenvalues below a millionth
+    of the largest are taken for that.
 
     Parameters
     ----------
