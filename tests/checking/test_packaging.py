@@ -9,11 +9,6 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-import dask.array as da
-import pytest
-
-from calipers import TripletSGD
-
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 NAMES = {
@@ -62,14 +57,6 @@ def test_every_import_is_of_the_core_or_of_a_named_extra() -> None:
         assert f"``calipers[{extra}]``" in said
         assert any("except ImportError" in source for source in sources), extra
     assert set(missed) == set(extras) - FOR_DEVELOPERS
-
-
-def test_a_cluster_without_dask_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y = da.ones((4, 2), chunks=2), da.arange(4, chunks=2)
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    sentence = r"calipers.data.dask needs the package distributed: pip install 'dask\[.*\]'\."
-    with pytest.raises(ImportError, match=sentence):
-        TripletSGD().fit(X, y)
 
 
 def test_the_extras_for_developers_bring_all_others() -> None:

@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris
 from calipers import load
 from calipers.cli.main import main
 from calipers.data import memmap
-from calipers.data.disk import DiskSamples
+from calipers.data.samples import DiskSamples
 from calipers.solvers.sgd import SGDSolver
 
 pa = pytest.importorskip("pyarrow", reason="needs the extra tables")

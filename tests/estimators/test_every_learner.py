@@ -14,7 +14,7 @@ from sklearn.datasets import load_digits
 
 import calipers
 from calipers import estimators
-from calipers.data import disk, memmap
+from calipers.data import memmap, samples
 from calipers.evaluation import knn_error
 from calipers.notices import DataWarning
 from learners import (
@@ -181,7 +181,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every mapped file is read by blocks, of 100 samples."""
     monkeypatch.setattr(memmap, "LARGEST_READ", 0)
     monkeypatch.setattr(memmap, "BLOCK_ELEMENTS", 6400)
-    monkeypatch.setattr(disk, "_TAKEN_AT_ONCE", 64)
+    monkeypatch.setattr(samples, "_TAKEN_AT_ONCE", 64)
     monkeypatch.setattr("calipers.estimators.inputs._LABELS_AT_ONCE", 100)
 
 

@@ -180,7 +180,7 @@ def test_a_client_without_a_collection() -> None:
 @each_from_triplets
 def test_triplets_and_samples_for_them_are_checked(name: str) -> None:
     learner = for_triplets(name)
-    with pytest.raises(ValueError, match=r"^triplets\[1\] = \(0, 1, 30\) points past the last"):
+    with pytest.raises(ValueError, match=r"^triplets\[1\] = \(0, 1, 30\) points outside of X"):
         learner.fit_triplets(X, [[0, 1, 2], [0, 1, 30]])
     with pytest.raises(TypeError, match=f"^{name} needs a dense X, got a sparse csr_array"):
         learner.fit_triplets(sparse.csr_array(X), [[0, 1, 2]])

@@ -151,8 +151,8 @@ def feature_units(X: npt.NDArray[Any], *, standardize: bool) -> FloatArray:
     """Return what each feature is divided by: its standard deviation, or 1 if it is constant."""
     import numpy as np
 
-    from calipers.data.disk import DiskSamples
     from calipers.data.memmap import column_std
+    from calipers.data.samples import DiskSamples
 
     if not standardize:
         return np.ones(X.shape[1])

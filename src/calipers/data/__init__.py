@@ -1,15 +1,15 @@
 """Samples and where they come from.
 
-======== ==================================================================
-module   what it holds
-======== ==================================================================
-samples  the protocol of labelled samples, and samples in memory
-disk     samples in a memory-mapped file
-tables   files of tables: CSV, .xlsx, JSON lines, Parquet, NPY, NPZ, LIBSVM
-encoder  columns of a table as features
-======== ==================================================================
-
-:class:`calipers.data.dask.samples.ClusterSamples` are samples on a Dask cluster.
-
-Also here: `memmap`, `neighbors`, `triplets`.
+========= ===========================================================================
+module    what it holds
+========= ===========================================================================
+memmap    memory-mapped arrays, read block by block
+samples   labelled samples in memory or in a memory-mapped file, and what they answer
+cluster   the same on a Dask cluster
+neighbors nearest neighbours of the same class and of other classes
+triplets  triplets and pairs: drawn from labels, or given by a user
+files     files that are complete or absent, and the exception that files raise
+tables    files of tables: CSV, .xlsx, JSON lines, Parquet, NPY, NPZ, LIBSVM
+encoder   columns of a table as features
+========= ===========================================================================
 """

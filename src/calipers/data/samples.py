@@ -1,4 +1,4 @@
-"""Labelled samples, in memory, in a file or on a cluster: one protocol.
+"""Labelled samples, in memory, in a file or on a cluster: one interface.
 
 Triplet drawing and learning ask only what :class:`Samples` answers. All answers are exact:
 none depends on where the samples are, or in which blocks they are read.
@@ -6,87 +6,68 @@ none depends on where the samples are, or in which blocks they are read.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from copy import copy
-from dataclasses import dataclass
-from typing import Any, Protocol, Self, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.data.memmap import blocks_of
+from calipers.data.memmap import blocks_of, release
+from calipers.data.neighbors._product import Anchors
+from calipers.data.neighbors.passing import Passing
 from calipers.data.neighbors.search import nearest_same_and_other
+
+_TAKEN_AT_ONCE = 16  # scattered samples of a file, each of which may load 2 MB of pages
 
 SampleMap: TypeAlias = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
 """Maps an array of samples; the image of a sample must not depend on the other samples."""
 
 
-@dataclass(frozen=True)
-class Chain:
-    """The composition of two maps; unlike a lambda it can be pickled."""
-
-    first: SampleMap
-    second: SampleMap
-
-    def __call__(self, samples: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return ``second(first(samples))``."""
-        return self.second(self.first(samples))
-
-
-def chained(first: SampleMap | None, second: SampleMap) -> SampleMap:
-    """Return ``second`` after ``first``, or ``second`` alone if ``first`` is None."""
-    if first is None:
-        return second
-    return Chain(first, second)
-
-
-class Samples(Protocol):
+class Samples(ABC):
     """Samples of shape (n, d) in float64 or float32, with class codes 0 .. C-1 if labelled."""
 
-    weights: FloatArray | None
+    shape: tuple[int, int]
+    weights: FloatArray | None = None
     """How often each sample counts, above 0; None: each counts once."""
+    class_sizes: IndexArray
+    """The number of samples of each class; empty for unlabelled samples."""
+    singletons: IndexArray
+    """Ascending indices of the samples that are alone in their class."""
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The number of samples and of features."""
-        ...
+    @abstractmethod
+    def take(self, indices: IndexArray) -> npt.NDArray[Any]:
+        """Return the samples at these indices, in this order."""
 
-    @property
-    def class_sizes(self) -> IndexArray:
-        """The number of samples of each class; empty for unlabelled samples."""
-        ...
+    @abstractmethod
+    def labels_of(self, indices: IndexArray) -> IndexArray:
+        """Return the class codes of the samples at these indices, in this order."""
 
-    @property
-    def singletons(self) -> IndexArray:
-        """Ascending indices of the samples that are alone in their class."""
-        ...
-
-    def limits(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Return the minimum and the maximum of each feature."""
-        ...
-
+    @abstractmethod
     def blocks(self) -> Iterator[tuple[int, npt.NDArray[Any]]]:
         """Yield (first index, samples) of successive blocks that cover all samples once.
 
         The limits of the blocks are those of :func:`calipers.data.memmap.block_limits` for every
         kind of samples, so that sums over blocks agree to the last bit.
         """
-        ...
 
-    def take(self, indices: IndexArray) -> npt.NDArray[Any]:
-        """Return the samples at these indices, in this order."""
-        ...
-
-    def labels_of(self, indices: IndexArray) -> IndexArray:
-        """Return the class codes of the samples at these indices, in this order."""
-        ...
-
+    @abstractmethod
     def nearest(
         self, anchors: IndexArray, *, n_same: int, n_other: int
     ) -> tuple[IndexArray, IndexArray]:
         """Search neighbours as :func:`~calipers.data.neighbors.search.nearest_same_and_other`."""
-        ...
+
+    @abstractmethod
+    def transformed(self, sample_map: SampleMap) -> Self:
+        """Return the images of the samples, with the same indices, classes and weights."""
+
+    def limits(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Return the minimum and the maximum of each feature."""
+        parts = [(block.min(axis=0), block.max(axis=0)) for _, block in self.blocks()]
+        lows, highs = zip(*parts, strict=True)
+        return np.min(lows, axis=0), np.max(highs, axis=0)
 
     def local(self, examples: IndexArray, *, n_columns: int) -> tuple[npt.NDArray[Any], IndexArray]:
         """Return an array that holds the samples of all examples, and the examples re-indexed.
@@ -94,17 +75,13 @@ class Samples(Protocol):
         The first ``n_columns`` columns of ``examples`` are indices of samples. In the returned
         examples they index the returned array.
         """
-        ...
-
-    def transformed(self, sample_map: SampleMap) -> Self:
-        """Return the images of the samples, with the same indices, classes and weights."""
-        ...
+        return gathered(self, examples, n_columns)
 
 
 AnySamples = TypeVar("AnySamples", bound=Samples)
 
 
-class MemorySamples:
+class MemorySamples(Samples):
     """Samples in an array.
 
     Parameters
@@ -121,8 +98,6 @@ class MemorySamples:
     >>> samples = MemorySamples(np.array([[0.0], [1.0], [5.0]]), np.array([0, 0, 1]))
     >>> samples.class_sizes, samples.singletons
     (array([2, 1]), array([2]))
-    >>> sum(block.sum(axis=0) for _, block in samples.blocks())
-    array([6.])
     """
 
     def __init__(
@@ -132,27 +107,15 @@ class MemorySamples:
         weights: FloatArray | None = None,
     ) -> None:
         self.X, self.weights = X, weights
+        self.shape = X.shape[0], X.shape[1]
         self.labels = np.empty(0, dtype=np.intp) if labels is None else labels
-        self.class_sizes: IndexArray = np.bincount(self.labels)
-        self.singletons: IndexArray = np.flatnonzero(self.class_sizes[self.labels] == 1)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The number of samples and of features."""
-        return self.X.shape[0], self.X.shape[1]
-
-    def limits(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Return the minimum and the maximum of each feature."""
-        return self.X.min(axis=0), self.X.max(axis=0)
-
-    def blocks(self) -> Iterator[tuple[int, npt.NDArray[Any]]]:
-        """Yield (first index, view) of successive blocks."""
-        return blocks_of(self.X)
+        self.class_sizes = np.bincount(self.labels)
+        self.singletons = np.flatnonzero(self.class_sizes[self.labels] == 1)
 
     def take(self, indices: IndexArray) -> npt.NDArray[Any]:
         """Return the samples at these indices, in this order; all of them are not copied."""
         n = len(self.X)
-        if len(indices) == n and np.array_equal(indices, np.arange(n, dtype=np.intp)):
+        if len(indices) == n and np.array_equal(indices, np.arange(n)):
             everything = self.X.view()
             everything.flags.writeable = False
             return everything
@@ -163,19 +126,95 @@ class MemorySamples:
         """Return the class codes of the samples at these indices, in this order."""
         return self.labels[indices]
 
+    def blocks(self) -> Iterator[tuple[int, npt.NDArray[Any]]]:
+        """Yield (first index, view) of successive blocks."""
+        return blocks_of(self.X)
+
     def nearest(
         self, anchors: IndexArray, *, n_same: int, n_other: int
     ) -> tuple[IndexArray, IndexArray]:
         """Search neighbours as :func:`~calipers.data.neighbors.search.nearest_same_and_other`."""
         return nearest_same_and_other(self.X, self.labels, anchors, n_same=n_same, n_other=n_other)
 
+    def transformed(self, sample_map: SampleMap) -> MemorySamples:
+        """Return the images of the samples, with the same indices, classes and weights."""
+        return MemorySamples(sample_map(self.X), self.labels, self.weights)
+
     def local(self, examples: IndexArray, *, n_columns: int) -> tuple[npt.NDArray[Any], IndexArray]:
         """Return all samples, and the examples unchanged."""
         return self.X, examples
 
-    def transformed(self, sample_map: SampleMap) -> MemorySamples:
-        """Return the images of the samples, with the same indices, classes and weights."""
-        return MemorySamples(sample_map(self.X), self.labels, self.weights)
+
+class DiskSamples(Samples):
+    """Samples in a memory-mapped file; the answers are those of :class:`MemorySamples`.
+
+    Parameters
+    ----------
+    X : memmap of shape (n, d)
+        Samples; they are converted to float64 unless they are float32.
+    labels : array of shape (n,), optional
+        Class codes 0 .. C-1, in memory.
+    """
+
+    def __init__(self, X: npt.NDArray[Any], labels: IndexArray | None = None) -> None:
+        self.X, self.maps = X, tuple[SampleMap, ...]()
+        self.shape = X.shape[0], X.shape[1]
+        self._dtype = np.float32 if X.dtype == np.float32 else np.float64
+        of_labels = MemorySamples(np.empty((0, 0)), labels)
+        self.labels, self.class_sizes = of_labels.labels, of_labels.class_sizes
+        self.singletons = of_labels.singletons
+
+    def take(self, indices: IndexArray) -> npt.NDArray[Any]:
+        """Return the samples at these indices, in this order; they are read in file order."""
+        order = np.argsort(indices, kind="stable")
+        taken = np.empty((len(indices), self.shape[1]), dtype=self._dtype)
+        for part in np.split(order, range(_TAKEN_AT_ONCE, len(order), _TAKEN_AT_ONCE)):
+            taken[part] = self.X[indices[part]]
+            release(self.X)
+        return images(taken, self.maps)
+
+    def labels_of(self, indices: IndexArray) -> IndexArray:
+        """Return the class codes of the samples at these indices, in this order."""
+        return self.labels[indices]
+
+    def blocks(self) -> Iterator[tuple[int, npt.NDArray[Any]]]:
+        """Yield (first index, samples) of successive blocks; one block is in memory at a time."""
+        for first, block in blocks_of(self.X):
+            yield first, images(np.array(block, dtype=self._dtype, order="C"), self.maps)
+
+    def nearest(
+        self, anchors: IndexArray, *, n_same: int, n_other: int
+    ) -> tuple[IndexArray, IndexArray]:
+        """Search neighbours as :class:`MemorySamples`, by one pass over the file."""
+        queries = Anchors(self.take(anchors), self.labels[anchors], anchors)
+        passing = Passing(queries, n_same=n_same, n_other=n_other)
+        for first, block in self.blocks():
+            passing.offer(block, self.labels[first : first + len(block)], first)
+        found = passing.found()
+        return found.same, found.other
+
+    def transformed(self, sample_map: SampleMap) -> DiskSamples:
+        """Return the images of the samples; they are computed when a block is read."""
+        result = copy(self)
+        result.maps = (*self.maps, sample_map)
+        return result
+
+
+def images(X: npt.NDArray[Any], maps: tuple[SampleMap, ...]) -> npt.NDArray[Any]:
+    """Return the images of samples under one map after another."""
+    for each in maps:
+        X = each(X)
+    return X
+
+
+def gathered(
+    samples: Samples, examples: IndexArray, n_columns: int
+) -> tuple[npt.NDArray[Any], IndexArray]:
+    """Take each sample of the examples once, and re-index the examples; see `Samples.local`."""
+    indices, places = np.unique(examples[:, :n_columns], return_inverse=True)
+    local = examples.copy()
+    local[:, :n_columns] = places.reshape(len(examples), n_columns)
+    return samples.take(indices), local
 
 
 def in_memory(samples: Samples) -> MemorySamples:
@@ -207,33 +246,13 @@ def relative_weights(samples: Samples, indices: IndexArray) -> FloatArray | None
     return np.asarray(weights / weights.mean())
 
 
-def anchor_indices(samples: Samples, places: IndexArray) -> IndexArray:
-    """Return the indices of anchors by their places among all possible anchors.
+def possible_anchors(samples: Samples) -> IndexArray:
+    """Return the indices of the samples whose class has another member.
 
-    A sample can be an anchor if its class has another member.
-
-    >>> samples = MemorySamples(np.zeros((5, 1)), np.array([0, 1, 0, 2, 0]))
-    >>> anchor_indices(samples, np.arange(count_anchors(samples)))
+    >>> possible_anchors(MemorySamples(np.zeros((5, 1)), np.array([0, 1, 0, 2, 0])))
     array([0, 2, 4])
     """
-    singletons = samples.singletons
-    skipped = np.searchsorted(singletons - np.arange(len(singletons)), places, side="right")
-    return np.asarray(places + skipped, dtype=np.intp)
-
-
-def count_anchors(samples: Samples) -> int:
-    """Return the number of samples whose class has another member."""
-    return samples.shape[0] - len(samples.singletons)
-
-
-def gathered(
-    samples: Samples, examples: IndexArray, n_columns: int
-) -> tuple[npt.NDArray[Any], IndexArray]:
-    """Take each sample of the examples once, and re-index the examples; see `Samples.local`."""
-    indices, places = np.unique(examples[:, :n_columns], return_inverse=True)
-    local = examples.copy()
-    local[:, :n_columns] = places.reshape(len(examples), n_columns)
-    return samples.take(indices), local
+    return np.delete(np.arange(samples.shape[0]), samples.singletons)
 
 
 def thinned(samples: Samples, most: int | None) -> Samples:
@@ -248,12 +267,10 @@ def thinned(samples: Samples, most: int | None) -> Samples:
     n = samples.shape[0]
     if most is None or n <= most:
         return samples
-    labels = samples.labels_of(np.arange(n))
-    by_class = np.argsort(labels, kind="stable")
-    starts = np.cumsum(samples.class_sizes) - samples.class_sizes
-    kept = []
-    for start, size in zip(starts.tolist(), samples.class_sizes.tolist(), strict=True):
-        n_kept = min(size, max(2, -(-size * most // n)))
-        kept.append(by_class[start + np.linspace(0, size - 1, n_kept).astype(np.intp)])
+    labels, kept = samples.labels_of(np.arange(n)), []
+    ends = np.cumsum(samples.class_sizes)
+    for members in np.split(np.argsort(labels, kind="stable"), ends[:-1]):
+        n_kept = min(len(members), max(2, -(-len(members) * most // n)))
+        kept.append(members[np.linspace(0, len(members) - 1, n_kept).astype(np.intp)])
     indices = np.sort(np.concatenate(kept))
     return MemorySamples(samples.take(indices), labels[indices], weights_of(samples, indices))

@@ -25,10 +25,9 @@ from calipers.arrays import (
     within_float64,
 )
 from calipers.data import memmap
-from calipers.data.dask import is_collection
-from calipers.data.disk import DiskSamples
+from calipers.data.cluster import client_of, cluster_samples, is_collection
 from calipers.data.memmap import blocks_of
-from calipers.data.samples import MemorySamples, Samples, weighted, weights_of
+from calipers.data.samples import DiskSamples, MemorySamples, Samples, weighted, weights_of
 
 _LABELS_AT_ONCE = 2**20
 _fitting: dict[tuple[int, int], tuple[int, object]] = {}  # thread and mark of each fit under way
@@ -159,19 +158,14 @@ def given_unlabeled(estimator: Any, X: Any, *, client: Any = None) -> Iterator[G
 
 @contextmanager
 def _on_cluster(estimator: Any, X: Any, y: Any, client: Any) -> Iterator[Given]:
-    from calipers.data.dask.cluster import client_of
-    from calipers.data.dask.collections import column_names
-    from calipers.data.dask.samples import cluster_samples
-
     with client_of(client) as used:
-        samples, classes = cluster_samples(used, X, y)
+        samples = cluster_samples(used, X, y)
         estimator.n_features_in_ = samples.shape[1]
-        names = column_names(X)
-        if names is not None:
-            estimator.feature_names_in_ = names
+        if samples.feature_names is not None:
+            estimator.feature_names_in_ = samples.feature_names
         elif hasattr(estimator, "feature_names_in_"):
             del estimator.feature_names_in_
-        yield Given(samples, np.empty(0) if classes is None else classes, X, y, client=client)
+        yield Given(samples, samples.classes, X, y, client=client)
 
 
 def _refuse_client(estimator: Any, client: Any) -> None:

@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from calipers.arrays import FloatArray, refuse_kinds, within_float64
-from calipers.data.dask import is_collection, transform_lazily
+from calipers.data.cluster import is_collection, transform_lazily
 from calipers.metric.file import Contents, contents_of, write
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         diagram = str(super()._html_repr())
         return f"<p>{escape(repr(self))}</p>{diagram}" if hasattr(self, "components_") else diagram
 
-    def transform(self, X: npt.ArrayLike) -> Any:
+    def transform(self, X: Any) -> Any:
         """Map samples so that the Euclidean distance between images is the learned distance.
 
         Parameters
@@ -142,8 +142,10 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """
         check_is_fitted(self)
         if is_collection(X):
-            names = getattr(self, "feature_names_in_", None)
-            return transform_lazily(X, self.components_, names, self.get_feature_names_out())
+            images = transform_lazily(X, self.components_, self.get_feature_names_out().tolist())
+            announced = X._meta if hasattr(X, "columns") else X
+            validate_data(self, announced, reset=False, skip_check_array=True)
+            return images
         refuse_kinds(X, "X")
         with within_float64("X", X):
             samples = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])

@@ -63,16 +63,13 @@ def given_vectors(given: Any, name: str) -> Iterator[Vectors]:
     ValueError
         It is no table of real numbers.
     """
-    from calipers.data.dask import is_collection
+    from calipers.data.cluster import client_of, cluster_samples, is_collection
 
     if not is_collection(given):
         yield Vectors(_checked(given, name), name)
         return
-    from calipers.data.dask.cluster import client_of
-    from calipers.data.dask.samples import cluster_samples
-
     with client_of(None) as client:
-        yield Vectors(cluster_samples(client, given)[0], name)
+        yield Vectors(cluster_samples(client, given), name)
 
 
 def _checked(given: Any, name: str) -> npt.NDArray[Any]:

@@ -1,19 +1,20 @@
-"""Triplets for a solver, portion by portion: drawn from labelled samples, or given by a user.
+"""Triplets (anchor, positive, negative) and pairs: drawn from labels, or given by a user.
 
-However many triplets a solver needs, memory holds one portion of them. The triplets do not
-depend on the size of the portions.
+Solvers take them portion by portion: however many they need, memory holds one portion of them.
+The triplets do not depend on the size of the portions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.data.samples import Samples, anchor_indices, count_anchors, relative_weights
+from calipers.data.samples import Samples, possible_anchors, relative_weights
 
 LARGEST_PORTION = 65_536
 
@@ -88,10 +89,13 @@ class DrawnTriplets:
         among: IndexArray | None = None,
     ) -> None:
         self.n_triplets = n_triplets
-        self._samples, self._among = samples, among
-        self._edges = _edges(samples, among)
+        self._among = possible_anchors(samples) if among is None else among
+        self._edges = _edges(samples, self._among)
         self._streams = rng.spawn(3)
-        self._distinct = _distinct(self._anchors(LARGEST_PORTION, deepcopy(self._streams[0])))
+        is_drawn = np.zeros(samples.shape[0], dtype=np.bool_)
+        for anchors in self._anchors(LARGEST_PORTION, deepcopy(self._streams[0])):
+            is_drawn[anchors] = True
+        self._distinct = np.flatnonzero(is_drawn)
         self._same, self._other = samples.nearest(
             self._distinct, n_same=n_neighbors, n_other=n_neighbors
         )
@@ -111,15 +115,10 @@ class DrawnTriplets:
     def _anchors(self, size: int, rng: np.random.Generator) -> Iterator[IndexArray]:
         for first in range(0, self.n_triplets, size):
             count = min(size, self.n_triplets - first)
-            n = count_anchors(self._samples) if self._among is None else len(self._among)
             if self._edges is None:
-                places = rng.integers(n, size=count)
+                yield self._among[rng.integers(len(self._among), size=count)]
             else:
-                places = np.searchsorted(self._edges, rng.random(count), side="right")
-            if self._among is None:
-                yield anchor_indices(self._samples, places)
-            else:
-                yield self._among[places]
+                yield self._among[np.searchsorted(self._edges, rng.random(count), side="right")]
 
 
 class AllPairsTriplets:
@@ -163,8 +162,7 @@ class AllPairsTriplets:
         among: IndexArray | None = None,
     ) -> None:
         self.n_triplets, self._k = n_triplets, n_neighbors
-        if among is None:
-            among = anchor_indices(samples, np.arange(count_anchors(samples)))
+        among = possible_anchors(samples) if among is None else among
         n_anchors, edges = -(-n_triplets // n_neighbors**2), _edges(samples, among)
         passes = [_pass(among, edges, rng) for _ in range(-(-n_anchors // len(among)))]
         self._anchors = np.concatenate(passes)[:n_anchors]
@@ -186,12 +184,37 @@ class AllPairsTriplets:
             yield np.column_stack([anchors, positives, negatives])
 
 
-def _edges(samples: Samples, among: IndexArray | None) -> FloatArray | None:
+class PairsOfTriplets:
+    """The two pairs of each triplet, with a sign: (anchor, positive, +1), (anchor, negative, -1).
+
+    >>> source = PairsOfTriplets(GivenTriplets(np.array([[0, 1, 2], [3, 4, 5]])))
+    >>> [portion.tolist() for portion in source.portions(3)]
+    [[[0, 1, 1], [0, 2, -1], [3, 4, 1]], [[3, 5, -1]]]
+    """
+
+    def __init__(self, triplets: Source) -> None:
+        self.triplets = triplets
+
+    def __len__(self) -> int:
+        return 2 * len(self.triplets)
+
+    def portions(self, size: int) -> Iterator[IndexArray]:
+        """Yield all pairs in order, ``size`` at a time."""
+        rest = np.empty((0, 3), dtype=np.intp)
+        for triplets in self.triplets.portions(-(-size // 2)):
+            pairs = np.empty((2 * len(triplets), 3), dtype=np.intp)
+            pairs[0::2, :2], pairs[0::2, 2] = triplets[:, [0, 1]], 1
+            pairs[1::2, :2], pairs[1::2, 2] = triplets[:, [0, 2]], -1
+            rest = np.concatenate([rest, pairs])
+            while len(rest) >= size:
+                yield rest[:size]
+                rest = rest[size:]
+        if len(rest):
+            yield rest
+
+
+def _edges(samples: Samples, among: IndexArray) -> FloatArray | None:
     """Limits between the shares of possible anchors in [0, 1]; None if all count alike."""
-    if samples.weights is None:
-        return None
-    if among is None:
-        among = anchor_indices(samples, np.arange(count_anchors(samples)))
     weights = relative_weights(samples, among)
     if weights is None:
         return None
@@ -232,17 +255,6 @@ def _filled(lists: IndexArray) -> IndexArray:
     return np.take_along_axis(lists, places, axis=1)
 
 
-def _distinct(portions: Iterator[IndexArray]) -> IndexArray:
-    """Return the distinct indices, ascending, holding little more than these and a portion."""
-    known, others, n_others = np.empty(0, dtype=np.intp), list[IndexArray](), 0
-    for portion in portions:
-        others.append(np.unique(portion))
-        n_others += len(others[-1])
-        if n_others > len(known) + LARGEST_PORTION:
-            known, others, n_others = np.unique(np.concatenate([known, *others])), [], 0
-    return np.unique(np.concatenate([known, *others]))
-
-
 def _choose(nearest: IndexArray, rng: np.random.Generator) -> IndexArray:
     """Draw one index per list, uniformly among those found (-1 pads a short list)."""
     if nearest.shape[1] == 1:
@@ -250,3 +262,82 @@ def _choose(nearest: IndexArray, rng: np.random.Generator) -> IndexArray:
     n_found = np.count_nonzero(nearest >= 0, axis=1)
     chosen: IndexArray = nearest[np.arange(len(nearest)), rng.integers(n_found)]
     return chosen
+
+
+def check_triplets(triplets: npt.ArrayLike, n_samples: int) -> IndexArray:
+    """Return triplets as an (n, 3) array of indices of ``n_samples`` samples, or raise.
+
+    >>> check_triplets([[0, 1, 4]], n_samples=4)
+    Traceback (most recent call last):
+        ...
+    ValueError: triplets[0] = (0, 1, 4) points outside of X: use indices from 0 to 3.
+    """
+    given = _indices(triplets, "triplets", ("anchor", "positive", "negative"), n_samples)
+    for column, name in ((1, "positive"), (2, "negative")):
+        _refuse(
+            "triplets",
+            given,
+            given[:, 0] == given[:, column],
+            f"has its anchor as its {name}: drop or replace this triplet.",
+        )
+    return given
+
+
+def check_pairs(pairs: npt.ArrayLike, y: npt.ArrayLike, n_samples: int) -> IndexArray:
+    """Return pairs and their signs as an (n, 3) array of (index, index, sign), or raise.
+
+    ``y`` is +1 for similar pairs and -1 for dissimilar ones.
+
+    >>> check_pairs([[0, 1], [2, 0]], [1, -1], n_samples=3)
+    array([[ 0,  1,  1],
+           [ 2,  0, -1]])
+    """
+    given = _indices(pairs, "pairs", ("one", "other"), n_samples)
+    _refuse(
+        "pairs",
+        given,
+        given[:, 0] == given[:, 1],
+        "holds one sample twice: drop or replace this pair.",
+    )
+    signs = np.asarray(y)
+    if signs.shape != (len(given),):
+        raise ValueError(
+            f"y must have shape ({len(given)},), one +1 (similar) or -1 (dissimilar) for each of "
+            f"the pairs, got shape {signs.shape}."
+        )
+    wrong = (signs != 1) & (signs != -1)
+    if wrong.any():
+        place = int(np.argmax(wrong))
+        raise ValueError(
+            f"y[{place}] = {signs.tolist()[place]!r} is neither +1 (similar) nor -1 (dissimilar): "
+            "give every pair one of the two."
+        )
+    return np.column_stack([given, signs]).astype(np.intp)
+
+
+def _indices(
+    value: npt.ArrayLike, name: str, members: tuple[str, ...], n_samples: int
+) -> IndexArray:
+    """Return ``value`` as an array of indices of X, one column per member, or raise."""
+    given = np.asarray(value)
+    if given.ndim != 2 or given.shape[1] != len(members) or not len(given):
+        raise ValueError(
+            f"{name} must have shape (n_{name}, {len(members)}), one ({', '.join(members)}) in "
+            f"each row, and at least one row, got shape {given.shape}."
+        )
+    if given.dtype.kind not in "iu":
+        raise TypeError(f"{name} must hold integer indices of samples of X, got {given.dtype}.")
+    _refuse(
+        name,
+        given,
+        ((given < 0) | (given >= n_samples)).any(axis=1),
+        f"points outside of X: use indices from 0 to {n_samples - 1}.",
+    )
+    return np.array(given, dtype=np.intp, order="C")
+
+
+def _refuse(name: str, given: npt.NDArray[Any], wrong: Any, why: str) -> None:
+    """Raise ``triplets[17] = (4, 9, 212) <why>`` for the first wrong tuple, if there is one."""
+    if wrong.any():
+        place = int(np.argmax(wrong))
+        raise ValueError(f"{name}[{place}] = {tuple(given[place].tolist())} {why}")
