@@ -15,10 +15,10 @@ from calipers import (
     Scaled,
     TripletSGD,
     WithinClass,
-    coordinates,
     recipes,
 )
 from calipers.data.samples import MemorySamples
+from calipers.metric import coordinates
 from calipers.metric.coordinates import Coordinates, sample_covariance, span_basis
 from calipers.metric.init import NAMES, initial_map
 from learners import random_triplets
