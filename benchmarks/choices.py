@@ -45,10 +45,10 @@ VALUES: Mapping[str, Sequence[Any]] = {
 ELSEWHERE: Mapping[str, Sequence[tuple[str, str]]] = {
     "NCA": (
         ("calipers.solvers.low_rank", "STEPS_PER_ROOT"),
-        ("calipers.solvers.factored", "STEP"),
+        ("calipers.solvers.low_rank", "STEP"),
         ("calipers.solvers.soft_neighbors", "WIDTH"),
-        ("calipers.solvers.factored", "MOMENTUM"),
-        ("calipers.solvers.factored", "SQUARE_MOMENTUM"),
+        ("calipers.solvers.low_rank", "MOMENTUM"),
+        ("calipers.solvers.low_rank", "SQUARE_MOMENTUM"),
     ),
 }
 """Constants of a learner that are not in its file: their modules and names."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, minimize
 from sklearn.datasets import load_iris, load_wine
-from sklearn.utils import validation
 
 from calipers import MCML, MMC
 from calipers.arrays import FloatArray, IndexArray
@@ -39,7 +37,7 @@ def standardised(load: Callable[..., Any]) -> tuple[FloatArray, IndexArray]:
 )
 def test_gradients_are_those_of_finite_differences(objective: Any, start: FloatArray) -> None:
     L = start if getattr(objective, "diagonal", False) else start + 0.1 * X[:3]
-    found = objective.gradient(objective.at(L))
+    found = objective.at(L).slope
     expected = approx_fprime(
         L.ravel(), lambda flat: objective.at(flat.reshape(3, 3)).objective, 1e-7
     ).reshape(3, 3)
@@ -96,37 +94,6 @@ def test_optimality_on_known_data(load: Callable[..., Any]) -> None:
     B /= n_same
     highest = max(np.linalg.eigvals(np.linalg.solve(B, G)).real)
     assert np.sum(G * M) == pytest.approx(highest * np.sum(B * M), rel=1e-3)
-
-
-@pytest.mark.parametrize("load", [load_iris, load_wine])
-@pytest.mark.parametrize("diagonal", [False, True])
-def test_beside_metric_learn(
-    load: Callable[..., Any], diagonal: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The same pairs: its M is no better under the objective that both state."""
-    metric_learn = pytest.importorskip("metric_learn")
-    for name in ("check_array", "check_X_y"):  # it calls them in the words of an old scikit-learn
-        monkeypatch.setattr(f"metric_learn._util.{name}", in_old_words(getattr(validation, name)))
-    samples, labels = standardised(load)
-    pairs = np.random.default_rng(0).integers(len(labels), size=(300, 2))
-    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    signs = np.where(labels[pairs[:, 0]] == labels[pairs[:, 1]], 1, -1)
-    ours = MMC(diagonal=diagonal).fit_pairs(samples, pairs, signs)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        theirs = metric_learn.MMC(diagonal=diagonal, max_iter=300).fit(samples[pairs], signs)
-    differences = samples[pairs[:, 0]] - samples[pairs[:, 1]]
-    M = theirs.get_mahalanobis_matrix()
-    squared = np.einsum("ij,jk,ik->i", differences, M, differences)
-    ratio = np.sqrt(squared[signs == 1].mean()) / np.sqrt(squared[signs == -1]).mean()
-    assert ours.objective_ <= ratio * (1 + 1e-6)
-
-
-def in_old_words(check: Callable[..., Any]) -> Callable[..., Any]:
-    def call(*args: Any, force_all_finite: bool = True, **settings: Any) -> Any:
-        return check(*args, ensure_all_finite=force_all_finite, **settings)
-
-    return call
 
 
 def test_all_pairs_are_the_labels() -> None:

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import clone
-from sklearn.datasets import load_diabetes, load_digits
+from sklearn.datasets import load_digits, make_friedman1
 from sklearn.neighbors import KNeighborsRegressor, NeighborhoodComponentsAnalysis
 
 from calipers import MLKR, NCA
@@ -16,10 +15,10 @@ from calipers.solvers.soft_neighbors import AllAnchors, expected_errors, squared
 from learners import iris
 
 X, Y = iris()
-DIABETES, TARGETS = load_diabetes(return_X_y=True)
+FRIEDMAN, TARGETS = make_friedman1(300, 5, random_state=0)
 CASES: dict[str, tuple[Any, Any, Any, Any]] = {
     "NCA": (NCA, expected_errors, X, Y),
-    "MLKR": (MLKR, squared_errors, DIABETES, TARGETS),
+    "MLKR": (MLKR, squared_errors, FRIEDMAN, TARGETS),
 }
 each = pytest.mark.parametrize("name", CASES)
 
@@ -68,7 +67,7 @@ def test_digits(n_components: int | None) -> None:
     samples, labels = load_digits(return_X_y=True)
     train, test = slice(None, None, 2), slice(1, None, 2)
     fitted = NCA(n_components, random_state=0).fit(samples[train], labels[train])
-    assert fitted.init_ == ("within-class" if n_components else "identity")
+    assert fitted.init_ == "identity"
     assert fitted.max_iter_ == fitted.n_iter_ == 119
     Z = fitted.transform(samples)
     error = knn_error(Z[train], labels[train], Z[test], labels[test])
@@ -87,36 +86,11 @@ def test_mlkr_finds_the_feature_that_matters(n_components: int | None) -> None:
     assert not hasattr(fitted, "classes_")
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("batch_size", [None, 256])
-@pytest.mark.parametrize("exponent", [-1000, -300, 1, 300, 1000])
-def test_units_of_targets_do_not_matter(exponent: int, batch_size: int | None) -> None:
-    learner = MLKR(batch_size=batch_size, max_iter=5, random_state=0)
-    usual = clone(learner).fit(DIABETES, TARGETS)
-    other = clone(learner).fit(DIABETES, np.ldexp(TARGETS, exponent))
-    np.testing.assert_array_equal(other.components_, usual.components_)
-    curve = "objective_curve_" if batch_size is None else "loss_curve_"
-    with np.errstate(over="ignore", under="ignore"):
-        expected = np.ldexp(getattr(usual, curve), 2 * exponent)
-    np.testing.assert_array_equal(getattr(other, curve), expected)
-
-
 @pytest.mark.parametrize("targets", [np.full(150, 7.0), np.zeros(150, dtype=int)])
 def test_mlkr_needs_targets_that_differ(targets: Any) -> None:
     said = f"^MLKR needs targets that differ, got {targets[0]} for all 150 samples: pass others"
     with pytest.raises(ValueError, match=said):
         MLKR().fit(X, targets)
-
-
-@pytest.mark.parametrize("units", [[1.0, 1.0, 100.0, 1e4], [10.0, 10.0, 1.0, 1.0]])
-def test_auto_of_mlkr_predicts_targets_better(units: list[float]) -> None:
-    rng = np.random.default_rng(0)
-    samples = rng.standard_normal((600, 4))
-    targets = samples[:, 0] + samples[:, 1] + 0.1 * rng.standard_normal(600)
-    fitted = MLKR(init="auto", random_state=0).fit(samples * units, targets)
-    assert fitted.init_ == ("scaled" if units[0] == 1.0 else "identity")
-    again = MLKR(init=fitted.init_, random_state=0).fit(samples * units, targets)
-    np.testing.assert_array_equal(again.components_, fitted.components_)
 
 
 def test_mlkr_needs_numbers() -> None:
@@ -151,60 +125,9 @@ def test_the_origin_does_not_matter(name: str, batch_size: int | None) -> None:
     np.testing.assert_allclose(far.T @ far, here.T @ here, rtol=1e-4, atol=1e-5)
 
 
-@each
-@pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e155, 1e200])
-def test_the_scale_of_the_start_does_not_matter(name: str, scale: float) -> None:
-    learner, _, samples, targets = CASES[name]
-    start = np.eye(samples.shape[1])
-    one, other = (
-        learner(init=factor * start, max_iter=10, random_state=0).fit(samples, targets)
-        for factor in (1.0, scale)
-    )
-    np.testing.assert_allclose(other.components_, one.components_, rtol=1e-9, atol=1e-12)
-
-
 def test_classes_that_are_apart_are_a_minimum() -> None:
     """The objective is rounding then, whose steps up and down are no reason for a warning."""
     samples = np.concatenate([X[:50], X[50:100] + 20.0])
     fitted = NCA(batch_size=None, max_iter=200).fit(samples, Y[:100])
     assert fitted.converged_
     assert 0.0 <= fitted.objective_ < 1e-10
-
-
-@each
-def test_a_batch_needs_neighbours_to_choose_from(name: str) -> None:
-    learner, _, samples, targets = CASES[name]
-    with pytest.raises(ValueError, match=r"'batch_size' parameter of .* in the range \[4, inf\)"):
-        learner(batch_size=3).fit(samples, targets)
-
-
-@pytest.mark.parametrize("kind", ["M8[D]", "M8[ns]", "m8[ns]"])
-def test_times_are_no_targets(kind: str) -> None:
-    with pytest.raises(ValueError, match="MLKR needs targets that are numbers"):
-        MLKR().fit(X, np.arange(150).astype(kind))
-
-
-def test_large_whole_targets_keep_their_differences() -> None:
-    settings = {"batch_size": 64, "random_state": 0}
-    near, far, huge = (
-        MLKR(**settings).fit(X, Y + offset).components_
-        for offset in (0, 10**18, np.full(150, 10**30, dtype=object))
-    )
-    np.testing.assert_array_equal(far, near)
-    np.testing.assert_array_equal(huge, near)
-
-
-@pytest.mark.parametrize("kind", [np.int8, np.int64, np.bool_])
-def test_whole_targets_of_numpy_are_those_of_python(kind: Any) -> None:
-    """In their own type differences would wrap around."""
-    own = Y * 100 - 100 if kind is np.int8 else (Y - 1) * 2**62 if kind is np.int64 else Y > 0
-    targets = np.array([kind(value) for value in own], dtype=object)
-    settings: dict[str, Any] = {"batch_size": 64, "random_state": 0}
-    expected = MLKR(**settings).fit(X, own.astype(float)).components_
-    fitted = MLKR(**settings).fit(X, targets).components_
-    np.testing.assert_allclose(fitted, expected, rtol=1e-9)
-
-
-def test_targets_beyond_float64() -> None:
-    with pytest.raises(ValueError, match="MLKR needs targets within float64: divide them"):
-        MLKR().fit(X, np.array([10**400 * int(label) for label in Y], dtype=object))

@@ -27,8 +27,8 @@ from calipers import (
 from calipers.data import memmap
 from calipers.solvers import soft_neighbors
 from calipers.solvers.all_pairs import divergences, separations
-from calipers.solvers.factored import FactoredSolver
 from calipers.solvers.large_margin import LargeMargin
+from calipers.solvers.low_rank import FactoredSolver
 from calipers.solvers.soft_neighbors import AllAnchors, expected_errors, squared_errors
 from learners import FROM_TRIPLETS, LEARNERS, iris, little
 
@@ -208,7 +208,7 @@ def test_the_objective_of_lmnn() -> None:
     value = problem.at(L)
     relative = WEIGHTS / WEIGHTS.mean()
     assert np.isclose(value.objective, large_margin_by_definition(L, relative), rtol=1e-11)
-    slope = problem.gradient(value)
+    slope = value.slope
     for place in np.ndindex(L.shape):
         step = np.zeros_like(L)
         step[place] = 1e-6

@@ -1,4 +1,4 @@
-"""Metrics of few dimensions: batches of samples, held-out halves, and what comes of them."""
+"""The solver of a factor against its definition, its batches, and what it finds."""
 
 from __future__ import annotations
 
@@ -6,16 +6,73 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import softmax
+from scipy.stats import ortho_group
 
-from calipers import Euclidean, TripletSGD
-from calipers.arrays import IndexArray
+from calipers import NCA, Euclidean
+from calipers.arrays import FloatArray, IndexArray
 from calipers.data.samples import MemorySamples
 from calipers.evaluation import knn_error
-from calipers.solvers.low_rank import SampleBatches, alternate, halves, held_out_error
-from learners import iris
+from calipers.metric.init import LinearMap
+from calipers.solvers.low_rank import STEP, FactoredSolver, FactorRound, SampleBatches
+from calipers.solvers.soft_neighbors import squared_distances
 
 RNG = np.random.default_rng(0)
-X, Y = iris()
+X, LABELS = RNG.standard_normal((60, 5)), np.arange(60) % 3
+INIT = RNG.standard_normal((2, 5))
+ROWS = [RNG.choice(60, 30) for _ in range(6)]
+EXAMPLES = np.array([np.concatenate([row, row]) for row in ROWS], dtype=np.intp)
+
+
+def solver(init: FloatArray = INIT) -> FactoredSolver:
+    return FactoredSolver(init, LABELS, n_examples=len(EXAMPLES))
+
+
+def by_definition(L: FloatArray, example: IndexArray) -> float:
+    indices = np.split(example, 2)[1]
+    classes = LABELS[indices]
+    losses = []
+    for a in range(len(indices)):
+        others = [r for r in range(len(indices)) if indices[r] != indices[a]]
+        squared = [np.sum((L @ (X[indices[a]] - X[indices[r]])) ** 2) for r in others]
+        same = [classes[r] == classes[a] for r in others]
+        losses.append(1.0 - softmax(-np.array(squared))[same].sum())
+    return float(np.mean(losses))
+
+
+def test_the_first_step_is_along_the_gradient_of_the_definition() -> None:
+    one = solver()
+    indices = EXAMPLES[0][:30]
+    Z = X[indices] @ INIT.T
+    apart = squared_distances(Z, Z)
+    typical = np.median(apart[LABELS[indices, None] != LABELS[indices]])
+    L = INIT * np.sqrt(4.0 / typical)
+    gradient = np.empty_like(L)
+    for place in np.ndindex(L.shape):
+        up, down = L.copy(), L.copy()
+        up[place] += 1e-6
+        down[place] -= 1e-6
+        gradient[place] = (by_definition(up, EXAMPLES[0]) - by_definition(down, EXAMPLES[0])) / 2e-6
+    one.advance(X, EXAMPLES[:1])
+    rms = np.sqrt(np.mean(L**2)) / np.sqrt(np.mean(gradient**2))
+    np.testing.assert_allclose(one.L, L - STEP * rms * gradient, rtol=1e-6, atol=1e-8)
+    assert np.isclose(one.curve[-1].loss, by_definition(L, EXAMPLES[0]))
+
+
+def test_rotation_scale_and_portions_do_not_matter() -> None:
+    whole, parts, longer, turned = solver(), solver(), solver(7.0 * INIT), solver(INIT)
+    Q = ortho_group.rvs(5, random_state=0)
+    turned.L = INIT @ Q
+    whole.advance(X, EXAMPLES)
+    longer.advance(X, EXAMPLES)
+    turned.advance(X @ Q, EXAMPLES)
+    for example in EXAMPLES:
+        parts.advance(X, example[None])
+    np.testing.assert_array_equal(parts.L, whole.L)
+    np.testing.assert_allclose(longer.L, whole.L, rtol=1e-9)
+    np.testing.assert_allclose(turned.L, whole.L @ Q, rtol=1e-8, atol=1e-10)
+    assert whole.n_updates == whole.n_iterations == 6
+    np.testing.assert_allclose(whole.metric, whole.L.T @ whole.L)
 
 
 def batches_of(labels: IndexArray, **settings: Any) -> list[IndexArray]:
@@ -43,30 +100,8 @@ def test_batches_without_partners_hold_samples_in_random_order() -> None:
     batches = batches_of(np.arange(100), batch_size=50, partners=False)
     for first, second in zip(batches[::2], batches[1::2], strict=True):
         np.testing.assert_array_equal(np.sort(np.append(first, second)), np.arange(100))
-
-
-def test_a_large_batch_holds_all_samples() -> None:
     for indices in batches_of(np.arange(100) % 3, batch_size=100):
         np.testing.assert_array_equal(indices, np.arange(100))
-
-
-def test_halves_alternate_within_classes() -> None:
-    labels = RNG.integers(4, size=101)
-    held = alternate(labels, np.random.default_rng(0))
-    assert held.sum() == 50
-    for label in range(4):
-        assert abs(np.sum(held[labels == label]) - np.sum(labels == label) / 2) <= 1.0
-    few = MemorySamples(X[:4], np.array([0, 0, 1, 1]))
-    assert halves(few, RNG) is None
-    assert halves(MemorySamples(X, Y), RNG) is not None
-
-
-def test_the_error_of_held_out_samples() -> None:
-    Z = np.array([[0.0], [0.1], [0.2], [0.3], [5.0], [5.1]])
-    labels, held = np.array([0, 0, 1, 1, 1, 1]), np.array([True, False, False, False, True, False])
-    assert held_out_error(MemorySamples(Z, labels), held) == 0.5  # the first is outvoted
-    weights = np.array([3.0, 1.0, 1.0, 1.0, 1.0, 1.0])
-    assert held_out_error(MemorySamples(Z, labels, weights), held) == 0.75
 
 
 def plane(seed: int) -> tuple[Any, Any]:
@@ -86,16 +121,20 @@ def test_two_dimensions_are_those_that_tell_classes_apart() -> None:
         images = learner.fit(samples[::2], labels[::2]).transform(samples)
         return knn_error(images[::2], labels[::2], images[1::2], labels[1::2])
 
-    learned = error(TripletSGD(n_components=2, random_state=0))
-    assert learned < 0.1 < 0.5 * error(Euclidean(n_components=2))
+    assert error(NCA(2, random_state=0)) < 0.1 < 0.5 * error(Euclidean(n_components=2))
 
 
-@pytest.mark.parametrize("init", ["identity", "scaled", "within-class"])
-def test_rotation_and_units_do_not_matter(init: str) -> None:
+@pytest.mark.parametrize("init", [LinearMap(), LinearMap(np.full(10, 0.1))])
+def test_units_do_not_matter(init: LinearMap) -> None:
     samples, labels = plane(1)
-    fitted = TripletSGD(n_components=2, init=init, random_state=0).fit(samples, labels)
-    assert fitted.components_.shape == (2, 10)
-    scaled = TripletSGD(n_components=2, init=init, random_state=0).fit(1024.0 * samples, labels)
-    images, again = fitted.transform(samples), scaled.transform(1024.0 * samples)
-    ratio = np.linalg.norm(again) / np.linalg.norm(images)
-    np.testing.assert_allclose(again, ratio * images, rtol=1e-5, atol=1e-5 * np.abs(again).max())
+    factors = []
+    for unit in (1.0, 1024.0):
+        learned = FactorRound(
+            MemorySamples(unit * samples, labels), init, 2, np.random.default_rng(0)
+        )
+        for X, portion in learned.round.steps():
+            learned.solver.advance(X, portion)
+        L = learned.components()
+        np.testing.assert_allclose(L.T @ L, learned.factor.T @ learned.factor)
+        factors.append(unit * L)
+    np.testing.assert_allclose(factors[0], factors[1], rtol=1e-9)

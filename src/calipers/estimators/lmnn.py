@@ -16,8 +16,7 @@ from calipers.estimators.fitting import FromLabels
 from calipers.estimators.inputs import Given
 from calipers.estimators.validation import AT_LEAST_ONE, NOT_NEGATIVE
 from calipers.metric.mahalanobis import MahalanobisMixin
-from calipers.solvers.large_margin import LargeMargin
-from calipers.solvers.lbfgs import LargeMarginSolver
+from calipers.solvers.large_margin import LargeMargin, descent
 from calipers.threads import single_threaded_blas
 
 
@@ -129,7 +128,7 @@ class LMNN(FromLabels, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[
                 n_neighbors=self.n_neighbors,
                 push_weight=float(self.push_weight),
             )
-            solver = LargeMarginSolver(problem, tol=float(self.tol))
+            solver = descent(problem, tol=float(self.tol), max_iter=int(self.max_iter))
             self.mining_seconds_ = perf_counter() - started
             one_round.minimise(
                 self,

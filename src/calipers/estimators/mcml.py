@@ -15,7 +15,8 @@ from calipers.estimators.inputs import Given
 from calipers.estimators.validation import AT_LEAST_ONE, NOT_NEGATIVE
 from calipers.metric.init import scaled
 from calipers.metric.mahalanobis import MahalanobisMixin
-from calipers.solvers.all_pairs import AllPairsSolver, Collapse, of_typical_width
+from calipers.solvers.all_pairs import Collapse, of_typical_width
+from calipers.solvers.lbfgs import Descent
 from calipers.threads import single_threaded_blas
 
 
@@ -98,12 +99,13 @@ class MCML(FromLabels, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[
         unit = np.asarray(scaled(samples).matrix)
         X = samples.X.astype(np.float64, copy=False) * unit
         X -= X.mean(axis=0)
-        solver = AllPairsSolver(
-            Collapse(X, samples.labels, samples.weights),
-            of_typical_width(X),
-            np.diag(unit),
+        problem = Collapse(X, samples.labels, samples.weights)
+        solver = Descent(
+            problem.at,
+            problem.at(of_typical_width(X)),
             tol=float(self.tol),
-            unit_norm=False,
+            max_iter=int(self.max_iter),
+            metric=lambda L: np.asarray((L * unit).T @ (L * unit)),
         )
         self.mining_seconds_ = perf_counter() - started
         one_round.minimise(self, given._replace(samples=samples, X=samples.X), solver)

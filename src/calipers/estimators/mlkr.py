@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.callback import CallbackSupportMixin
 
-from calipers.arrays import FloatArray
 from calipers.estimators import soft_learning
 from calipers.estimators.fitting import FromLabels
 from calipers.estimators.inputs import Given
@@ -63,8 +61,7 @@ class MLKR(FromLabels, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[
         Mean loss of an anchor since the point before, by mini-batches.
     objective_, objective_curve_, converged_
         The sum over all samples, at the end and after every step, and whether steps met `tol`;
-        without mini-batches. Objectives and losses are in squares of the targets' unit, infinite
-        beyond float64.
+        without mini-batches. Objectives and losses are in squares of the targets' unit.
     notes_ : list of str
         Remarks about the data that explain the metric but need no warning.
     n_features_in_ : int
@@ -115,37 +112,16 @@ class MLKR(FromLabels, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[
     def _learn(self, given: Given) -> None:
         del self.classes_  # targets are no classes
         soft_learning.check(self, given, has_labels=False)
-        targets = given.classes.tolist()  # of objects, too
-        if given.classes.dtype.kind in "mM":
-            targets = given.classes.astype(str).tolist()
-        if not all(isinstance(target, (Real, np.bool_)) for target in targets):
+        try:
+            values = given.classes.astype(np.float64)
+        except (TypeError, ValueError) as problem:
             raise ValueError(
                 f"{type(self).__name__} needs targets that are numbers, got "
-                f"{targets[0]!r}: pass numbers, or learn from classes by NCA."
-            )
-        if all(isinstance(target, (Integral, np.bool_)) for target in targets):
-            whole = [int(target) for target in targets]  # whose differences are no rounding
-            targets = [target - whole[0] for target in whole]
-        try:
-            values = np.array([float(target) for target in targets])
-        except OverflowError as problem:
-            raise ValueError(
-                f"{type(self).__name__} needs targets within float64: divide them."
+                f"{given.classes.tolist()[0]!r}: pass numbers, or learn from classes by NCA."
             ) from problem
-        if values.min() == values.max():
+        if len(values) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs targets that differ, got {given.classes[0]} for all "
                 f"{given.samples.shape[0]} samples: pass others, or check how they were made."
             )
-        exponent = int(np.frexp(np.abs(values).max())[1])  # errors have powers within float64
-        values = np.ldexp(values, -exponent)
         soft_learning.learn_factor(self, given, squared_errors, values - values.mean())
-        for name in ("loss_curve_", "objective_curve_", "objective_"):
-            if hasattr(self, name):
-                setattr(self, name, _times_power(getattr(self, name), 2 * exponent))
-
-
-def _times_power(values: FloatArray, exponent: int) -> FloatArray:
-    """Values times a power of 2: infinite beyond float64, and 0 below it."""
-    with np.errstate(over="ignore", under="ignore"):
-        return np.ldexp(values, exponent)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.callback import CallbackSupportMixin
 
+from calipers.arrays import FloatArray
 from calipers.data.samples import in_memory
 from calipers.estimators import one_round, validation
 from calipers.estimators.closed_forms import Scatters, Spectrum, check_kinds
@@ -16,7 +17,8 @@ from calipers.estimators.inputs import Given
 from calipers.estimators.validation import AT_LEAST_ONE, NOT_NEGATIVE
 from calipers.metric.mahalanobis import MahalanobisMixin
 from calipers.metric.moments import moments_of
-from calipers.solvers.all_pairs import AllPairsSolver, Separation
+from calipers.solvers.all_pairs import Separation
+from calipers.solvers.lbfgs import Descent
 from calipers.threads import single_threaded_blas
 
 
@@ -123,6 +125,14 @@ class MMC(FromLabels, FromPairs, CallbackSupportMixin, MahalanobisMixin):  # typ
         else:
             one, other, _ = given.pairs[given.pairs[:, 2] == -1].T
             problem = Separation(X[one] - X[other], diagonal=bool(self.diagonal))
-        solver = AllPairsSolver(problem, np.eye(len(T)), T, tol=float(self.tol), unit_norm=True)
+        start = problem.at(np.eye(len(T)))
+
+        def metric(L: FloatArray) -> FloatArray:  # the objective does not depend on its size
+            whole = L @ T / np.linalg.norm(L)
+            return np.asarray(whole.T @ whole)
+
+        solver = Descent(
+            problem.at, start, tol=float(self.tol), max_iter=int(self.max_iter), metric=metric
+        )
         self.mining_seconds_ = perf_counter() - started
         one_round.minimise(self, given._replace(samples=samples, X=samples.X), solver)

@@ -35,8 +35,8 @@ class NCA(FromLabels, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[m
         Rows of ``components_``. None: as many as features.
     init : {"auto", "identity", "scaled", "within-class"} or array-like, default="auto"
         Metric that learning starts from, but for its scale. "auto": of raw and scaled features
-        those with the lower leave-one-out 3-NN error; for fewer components than features, the
-        discriminant axes ("within-class").
+        those with the lower leave-one-out 3-NN error. For fewer components than features,
+        learning starts from the discriminant axes in these coordinates.
     batch_size : int or None, default=256
         Samples of a step, at least 4, which find their neighbours among each other. None: all
         samples at once, by L-BFGS, in memory that grows with their number (not its square).

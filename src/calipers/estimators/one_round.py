@@ -14,10 +14,21 @@ from calipers.data.triplets import DrawnTriplets, GivenTriplets, PairsOfTriplets
 from calipers.estimators import validation
 from calipers.estimators.inputs import Given
 from calipers.estimators.rounds import random_streams
+from calipers.interrupt import InterruptedFitWarning, interrupt_requested
 from calipers.metric.coordinates import Coordinates
 from calipers.metric.init import LinearMap
 from calipers.notices import warn_user
-from calipers.solvers.training import AnyRound, History, Passes, Round, learn, n_steps, portion_size
+from calipers.solvers.lbfgs import Descent
+from calipers.solvers.training import (
+    AnyRound,
+    CallbackObserver,
+    History,
+    Passes,
+    Round,
+    learn,
+    n_steps,
+    portion_size,
+)
 
 _LIMIT_PAIRS = 10_000  # random pairs whose distances tell what is near and what is far
 _PERCENTILES = (5, 95)
@@ -101,35 +112,41 @@ def run(
 def minimise(
     estimator: Any,
     given: Given,
-    solver: Any,
+    solver: Descent,
     *,
-    max_iter: int | None = None,
     learned: Callable[[Any], dict[str, Any]] = lambda solver: {},
 ) -> None:
-    """Let a solver of an objective over all samples take steps until it has converged.
+    """Let L-BFGS take its steps, under callbacks and Ctrl-C.
 
     Sets ``components_``, ``objective_curve_``, ``converged_`` and the counts, and warns if
     `max_iter` steps were too few. ``learned`` says which further attributes follow from the solver.
     """
-    started, max_iter = perf_counter(), int(max_iter or estimator.max_iter)
+    started = perf_counter()
     attributes = _attributes(estimator, given.samples, learned)
-    history = learn(
-        estimator,
-        [Passes(solver, np.empty((0, 0)), np.empty((0, 3), dtype=np.intp), max_iter)],
-        n_steps=max_iter,
-        given=(given.X, given.y),
-        learned=attributes,
-    )
+    with (
+        CallbackObserver(
+            estimator, given.X, given.y, solver.max_iter, lambda: attributes(solver)
+        ) as callbacks,
+        interrupt_requested() as requested,
+    ):
+        solver.run(lambda: callbacks.step() | requested())
+        estimator.interrupted_ = requested()
     _set(estimator, attributes(solver))
     estimator.objective_curve_ = np.array(solver.objectives)
     estimator.objective_ = solver.objectives[-1]
     estimator.n_iter_ = estimator.n_updates_ = solver.n_updates
     estimator.converged_ = solver.converged
     estimator.solve_seconds_ = perf_counter() - started
-    if not solver.converged and not history.stopped:
+    owner, n_steps = type(estimator).__name__, f"{solver.n_updates} of {solver.max_iter} steps"
+    if estimator.interrupted_:
         warn_user(
-            f"{type(estimator).__name__} stopped after max_iter={max_iter} steps, while the "
-            "objective still fell: raise max_iter or tol.",
+            f"{owner} was interrupted after {n_steps}: the metric is the one learned by then.",
+            InterruptedFitWarning,
+        )
+    elif not solver.converged and solver.n_updates == solver.max_iter:
+        warn_user(
+            f"{owner} stopped after max_iter={solver.max_iter} steps, while the objective still "
+            "fell: raise max_iter or tol.",
             ConvergenceWarning,
         )
 

@@ -20,9 +20,9 @@ from calipers.data.triplets import (
 )
 from calipers.estimators import validation
 from calipers.metric.coordinates import Coordinates
-from calipers.metric.init import LinearMap
+from calipers.metric.init import LinearMap, within_class
 from calipers.solvers.from_recipe import sgd_solver
-from calipers.solvers.low_rank import PORTION, FactorRound, factor_steps, halves, held_out_error
+from calipers.solvers.low_rank import FactorRound, factor_steps, halves, held_out_error
 from calipers.solvers.plan import Plan
 from calipers.solvers.recipes import Recipe
 from calipers.solvers.sgd import SGDSolver
@@ -78,7 +78,8 @@ class TripletRounds:
         full = plan.n_rounds * n_steps(self.n_triplets, self.portion_size, plan.batch_triplets)
         if not self._learns_factor:
             return full
-        factor = n_steps(factor_steps(self.samples.shape[0]), PORTION, 1)
+        steps = factor_steps(self.samples.shape[0])
+        factor = n_steps(steps, portion_size(steps, 1), 1)
         return 3 * (full + factor)
 
     @property
@@ -158,7 +159,7 @@ class TripletRounds:
     ) -> FactorRound:
         assert self.n_components is not None
         rng = self.triplet_rng.spawn(1)[0]
-        made = FactorRound(samples, int(self.n_components), rng)
+        made = FactorRound(samples, within_class(samples), int(self.n_components), rng)
         made.round.is_trial, made.round.is_first = is_trial, is_first
         return made
 

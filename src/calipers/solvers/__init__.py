@@ -8,12 +8,12 @@ from_recipe    an SGD solver for a recipe, in the units of the samples
 logdet         pairs that move a positive definite matrix (LEGO, ITML)
 dual_averaging weights of given directions, many of them 0 (SCML)
 bilinear       passive-aggressive steps on a bilinear similarity (OASIS)
-factored       a factor of low rank, learned by NCA's loss in mini-batches
+low_rank       a factor of low rank, learned by NCA's loss in mini-batches
 soft_neighbors losses of soft neighbours (NCA, MLKR, MCML)
 large_margin   LMNN's objective, exact at every L
-lbfgs          L-BFGS steps on an objective of all samples
+lbfgs          SciPy's L-BFGS on an objective of all samples
 all_pairs      MMC's and MCML's objectives, for the same steps
 ============== =========================================================================
 
-Also here: `low_rank`, `plan`, `projections`, `recipes`, `sampling`, `schedules`, `training`.
+Also here: `plan`, `projections`, `recipes`, `sampling`, `schedules`, `training`.
 """

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray
-from calipers.solvers.lbfgs import DescentSolver
-from calipers.solvers.soft_neighbors import AllAnchors, Objective, Value, squared_distances
+from calipers.solvers.lbfgs import Value
+from calipers.solvers.soft_neighbors import AllAnchors, squared_distances
 
 
 def divergences(
@@ -56,7 +56,7 @@ def _counted(values: npt.NDArray[Any], weights: FloatArray | None) -> npt.NDArra
     return values if weights is None else np.asarray(values * weights)
 
 
-class Collapse(Objective):
+class Collapse:
     """MCML: the mean divergence of soft neighbours from the samples of the own class."""
 
     def __init__(
@@ -68,10 +68,10 @@ class Collapse(Objective):
     def at(self, L: FloatArray) -> Value:
         """The objective at L."""
         total, found = self._total, self._all.at(L)
-        return Value(L, max(0.0, found.objective / total), found.slope / total, found.n_active)
+        return Value(L, max(0.0, found.objective / total), found.slope / total)
 
 
-class Separation(Objective):
+class Separation:
     r"""MMC: :math:`\|L\|_F` over the mean distance of dissimilar pairs, whatever the scale of L.
 
     In coordinates in which similar pairs have the mean outer product I, :math:`\|L\|_F^2` is their
@@ -115,12 +115,12 @@ class Separation(Objective):
             apart = np.where(distances > 0.0, distances, np.inf)
             slope = (images / apart[:, None]).T @ self.X
         if not total > 0.0:
-            return Value(L, np.inf, np.zeros_like(L), int(self.n_pairs))
+            return Value(L, np.inf, np.zeros_like(L))
         mean, norm = total / self.n_pairs, float(np.linalg.norm(L))
         of_ratio = L / (norm * mean) - (norm / mean**2 / self.n_pairs) * slope
         if self.diagonal:
             of_ratio = np.diag(np.diag(of_ratio))
-        return Value(L, norm / mean, of_ratio, int(self.n_pairs))
+        return Value(L, norm / mean, of_ratio)
 
 
 def of_typical_width(X: FloatArray) -> FloatArray:
@@ -129,34 +129,3 @@ def of_typical_width(X: FloatArray) -> FloatArray:
     squared = squared_distances(some, some)
     apart = squared[squared > 0.0]
     return np.eye(X.shape[1]) * (2.0 / np.sqrt(np.median(apart)) if len(apart) else 1.0)
-
-
-class AllPairsSolver(DescentSolver):
-    """L-BFGS on an objective of ``X @ T.T``, for samples X.
-
-    Parameters
-    ----------
-    problem : Objective
-        Collapse or Separation.
-    init : array of shape (d, d)
-        First L.
-    T : array of shape (d, d)
-        Coordinates.
-    tol : float
-        See `DescentSolver`.
-    unit_norm : bool
-        Whether the metric is that of L / ||L||, since the objective does not depend on its size.
-    """
-
-    def __init__(
-        self, problem: Objective, init: FloatArray, T: FloatArray, *, tol: float, unit_norm: bool
-    ) -> None:
-        super().__init__(problem, problem.at(init), tol=tol)
-        self.T, self.unit_norm = T, unit_norm
-
-    @property
-    def metric(self) -> FloatArray:
-        """The current M."""
-        L = self.value.L / (np.linalg.norm(self.value.L) if self.unit_norm else 1.0)
-        whole = L @ self.T
-        return np.asarray(whole.T @ whole)

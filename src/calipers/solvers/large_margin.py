@@ -13,23 +13,13 @@ from scipy.linalg import eigh, svd
 from calipers._core.compiled import columns_below, measure_targets, weigh
 from calipers.arrays import FloatArray, IndexArray
 from calipers.data.neighbors.search import nearest_same_and_other
+from calipers.solvers.lbfgs import Descent, Value
 from calipers.threads import InOrder, parallel_map
 
 _BLOCK_NUMBERS = 2**21  # distances computed at a time: 8 MB in float32
 _KEPT_PAIRS = 2**24  # pairs of samples kept for later evaluations: 64 MB
 _SEARCHED_PER_WEIGHED = 16  # pairs that a search compares in the time of one listed pair
 _FLATTEST = 1e-8  # of the largest eigenvalue of the pull: smaller eigenvalues count as this
-
-
-@dataclass(frozen=True)
-class Value:
-    """The objective at one L, and the sums that its gradient needs."""
-
-    objective: float
-    n_active: int
-    L: FloatArray
-    mixed: FloatArray
-    counts: FloatArray
 
 
 class LargeMargin:
@@ -126,9 +116,9 @@ class LargeMargin:
         self._wasted += max(0, sum(n_listed) - sum(n_active))
         pull = float((self.weights[:, None] * radii).sum()) - self.n_pulled
         objective = (1.0 - self.push_weight) * pull + self.push_weight * sum(pushes)
-        return Value(objective, sum(n_active), L, mixed, counts)
+        return Value(L, objective, self._slope(L, mixed, counts), sum(n_active))
 
-    def gradient(self, value: Value) -> FloatArray:
+    def _slope(self, L: FloatArray, mixed: FloatArray, counts: FloatArray) -> FloatArray:
         """Return the derivative by L: ``2 L G``, with G the derivative by M.
 
         The violated triplets' part of G is ``X' (D - W - W') X`` with the Laplacian of a graph:
@@ -141,14 +131,14 @@ class LargeMargin:
         def half(first: int) -> FloatArray:
             part = slice(first, first + size)
             samples = self.X[part]
-            scaled = (0.5 * value.counts[part])[:, None] * samples - value.mixed[part]
+            scaled = (0.5 * counts[part])[:, None] * samples - mixed[part]
             return np.asarray(samples.T @ scaled)
 
         total = np.zeros((d, d))
         for part in parallel_map(half, range(0, n, size)):
             total += part
         G = (1.0 - self.push_weight) * self.pull + self.push_weight * (total + total.T)
-        return np.asarray(2.0 * value.L @ G)
+        return np.asarray(2.0 * L @ G)
 
     def _look_up(self, Z: FloatArray, radii: FloatArray) -> Finder | None:
         """Drop lists that are out of date. Returns a finder for missing ones, None if none is."""
@@ -260,3 +250,23 @@ class Frame:
         if self.span is None:
             return np.asarray(M)
         return np.asarray(M + scale * (np.eye(len(M)) - self.span @ self.span.T))
+
+
+def descent(problem: LargeMargin, *, tol: float, max_iter: int) -> Descent:
+    """L-BFGS in the coordinates of the problem's `Frame`, which it changes to.
+
+    The start is the best of M = 4^m c I; with c the mean squared distance of targets is 1.
+    """
+    frame = Frame.of(problem)
+    problem.change_coordinates(frame.T)
+    scale = 1.0 / float(np.sum(frame.identity**2))
+    value = problem.at(np.sqrt(scale) * frame.identity)
+    factor_of_4 = 4.0 if np.vdot(value.slope, value.L) < 0.0 else 0.25
+    while True:
+        other = problem.at(np.sqrt(factor_of_4 * scale) * frame.identity)
+        if not other.objective < value.objective:
+            break
+        value, scale = other, factor_of_4 * scale
+    return Descent(
+        problem.at, value, tol=tol, max_iter=max_iter, metric=lambda L: frame.metric(L, scale)
+    )

@@ -12,14 +12,14 @@ derivative of their sum by each squared distance, and its value for each anchor.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray
+from calipers.solvers.lbfgs import Value
 from calipers.threads import parallel_map, single_threaded_blas
 
 Loss: TypeAlias = Callable[
@@ -101,28 +101,7 @@ def anchor_gradients(
     return 2.0 * of_anchors, 2.0 * of_references
 
 
-class Value(NamedTuple):
-    """An objective at L, its gradient there, and the number of samples or pairs."""
-
-    L: FloatArray
-    objective: float
-    slope: FloatArray
-    n_active: int
-
-
-class Objective(ABC):
-    """A function of L that `DescentSolver` minimises, whose value comes with its gradient."""
-
-    @abstractmethod
-    def at(self, L: FloatArray) -> Value:
-        """The objective at L."""
-
-    def gradient(self, value: Value) -> FloatArray:
-        """Return the gradient at a value."""
-        return value.slope
-
-
-class AllAnchors(Objective):
+class AllAnchors:
     """A loss of all samples as anchors and references, in blocks: memory grows with n, not n^2.
 
     Parameters
@@ -167,7 +146,7 @@ class AllAnchors(Objective):
         with single_threaded_blas():
             blocks = parallel_map(of_block, range(0, len(Z), size))
         slope = np.sum([slope for _, slope in blocks], axis=0)
-        return Value(L, float(sum(value for value, _ in blocks)), slope, len(Z))
+        return Value(L, float(sum(value for value, _ in blocks)), slope)
 
     def start(self, L: FloatArray) -> Value:
         """The loss at the multiple of L by which some samples have the right width."""

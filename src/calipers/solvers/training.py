@@ -226,8 +226,14 @@ class CallbackObserver:
 
     def tick(self) -> None:
         """Tell of a step that is over."""
+        self.step()
+
+    def step(self) -> bool:
+        """Tell of a step that is over; a callback may ask to stop."""
         self.before_step()
-        self._step.call_on_fit_task_end(**self._told, reconstruction_attributes=self._learned)
+        return bool(
+            self._step.call_on_fit_task_end(**self._told, reconstruction_attributes=self._learned)
+        )
 
 
 class InterruptObserver:
