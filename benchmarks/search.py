@@ -22,6 +22,9 @@ import numpy as np
 from benchmarks.rows import Column, Report
 from calipers import QueryAdapter, retrieval_report
 from calipers.search.holdouts import HOLD_OUTS, hold_out
+from calipers.search.learning import Examples, Problem
+from calipers.search.ranking import Vectors
+from calipers.search.relevance import read_relevance
 
 TABLES = {
     "folds": [
@@ -164,11 +167,13 @@ def _scale(args: argparse.Namespace, report: Report) -> None:
 
 def _one_fit(queries: Any, documents: Any, pairs: Any, pull: float) -> float:
     """Return the seconds of learning with one pull, without hold-outs."""
-    how = {"query_ids": None, "document_ids": None, "negatives": None}
-    with QueryAdapter(random_state=0)._problem(queries, documents, pairs, None, **how) as problem:
-        started = perf_counter()
-        next(problem.learn(problem.loss(np.ones(len(pairs), dtype=np.bool_)), [pull]))
-        return perf_counter() - started
+    given, searched = Vectors(queries, "queries"), Vectors(documents, "documents")
+    relevance = read_relevance(pairs, (len(given), len(searched)))
+    examples = Examples.mined(given, searched, relevance, np.random.default_rng(0))
+    problem = Problem(examples, searched, 1, None, None)
+    started = perf_counter()
+    next(problem.learn(problem.loss(np.ones(len(pairs), dtype=np.bool_)), [pull]))
+    return perf_counter() - started
 
 
 def _one_query(adapter: QueryAdapter, query: Any) -> float:

@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from calipers.metric.saved import SavedMetric as SavedMetric
     from calipers.search.adapter import QueryAdapter as QueryAdapter
     from calipers.search.bridge import Bridge as Bridge
-    from calipers.search.loading import load as load
     from calipers.search.query_map import QueryMap as QueryMap
+    from calipers.search.query_map import load as load
     from calipers.search.report import retrieval_report as retrieval_report
     from calipers.solvers import recipes as recipes
 
@@ -84,7 +84,7 @@ _HOME_OF = {
     "TableEncoder": "calipers.data.encoder",
     "TripletSGD": "calipers.estimators",
     "WithinClass": "calipers.estimators",
-    "load": "calipers.search.loading",
+    "load": "calipers.search.query_map",
     "retrieval_report": "calipers.search.report",
 }
 

@@ -16,8 +16,8 @@ NAMES = {
     "faiss-cpu": {"faiss"},
     "dask": {"dask", "distributed", "pandas"},
 }
-FOR_DEVELOPERS = {"test", "stores", "docs", "dev"}
-THEIRS = {"torch", "sentence_transformers", "langchain_core", "llama_index"}  # who hands over
+FOR_DEVELOPERS = {"test", "docs", "dev"}
+THEIRS = {"torch", "sentence_transformers"}  # who asks for them has them
 
 
 def modules(requirements: list[str]) -> set[str]:

@@ -190,7 +190,7 @@ def test_other_missing_packages_are_not_hidden(monkeypatch: pytest.MonkeyPatch) 
     def broken(*_: object, **__: object) -> None:
         raise ImportError("no module of ours", name="calipers.nowhere")
 
-    monkeypatch.setattr("calipers.search.loading.load", broken)
+    monkeypatch.setattr("calipers.search.query_map.load", broken)
     with pytest.raises(ImportError, match="no module of ours"):
         main(["inspect", "m"])
 

@@ -16,7 +16,7 @@ from sklearn.base import clone
 import calipers
 from calipers import QueryAdapter
 from calipers.paper.progress import FitAdvance
-from calipers.search import crossvalidation, handover
+from calipers.search import holdouts
 from search_log import turned, unrelated
 
 LOG = turned()
@@ -40,7 +40,6 @@ def test_a_rotation_is_learned_for_queries_and_documents_that_are_new(
     assert fitted.report_.comparisons["queries"].gain > 0.05
     assert str(fitted.report_).startswith("The map helps: ")
     assert "The map helps" in repr(fitted)
-    assert "The map helps" in fitted._repr_html_().partition("<style")[0]
     assert (
         fitted.score(*new)
         > calipers.retrieval_report(calipers.QueryMap(np.eye(12)), *new)
@@ -57,8 +56,6 @@ def test_pairs_that_say_nothing_leave_the_identity() -> None:
     assert found.report_.verdict.startswith("No gain that can be told from nothing")
     assert np.array_equal(found.map_.query_components, np.eye(12))
     assert found.map_.facts["helps"] is False
-    kept = found.partial_fit(*log).map_
-    assert np.array_equal(kept.query_components, np.eye(12))
 
 
 def test_images_are_unit_vectors_of_the_same_float_type(fitted: QueryAdapter) -> None:
@@ -79,12 +76,7 @@ def test_clone_pickle_and_file(fitted: QueryAdapter, tmp_path: Path) -> None:
     assert loaded.facts["verdict"] == fitted.report_.verdict
 
 
-def test_functions_hand_it_over_as_they_do_its_map(fitted: QueryAdapter) -> None:
-    assert not hasattr(fitted, "to_duckdb")
-    assert handover.to_duckdb(fitted, "adapt") == handover.to_duckdb(fitted.map_, "adapt")
-
-
-@pytest.mark.parametrize("kind", ["list", "pandas", "polars", "arrow", "ids", "float16", "dask"])
+@pytest.mark.parametrize("kind", ["list", "pandas", "polars", "arrow", "ids", "float16"])
 def test_the_same_log_in_another_form_gives_the_same_map(
     kind: str, fitted: QueryAdapter, tmp_path: Path
 ) -> None:
@@ -102,18 +94,12 @@ def test_the_same_log_in_another_form_gives_the_same_map(
     elif kind == "float16":
         documents = np.memmap(tmp_path / "d", np.float16, "w+", shape=(200, 12))
         documents[:] = LOG.documents
-    elif kind == "dask":
-        da = pytest.importorskip("dask.array")
-        queries, documents = (da.from_array(each, chunks=(70, 12)) for each in LOG[:2])
     else:
         make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}[kind]
         pairs = make({"clicks": np.ones(200), **columns})
     found = adapter().fit(queries, documents, pairs, **ids).map_.query_components
     tolerance = 2e-2 if kind == "float16" else 0
     assert np.allclose(found, fitted.map_.query_components, rtol=0, atol=tolerance)
-    if kind == "dask":
-        lazy = fitted.transform(queries)
-        assert np.allclose(lazy.compute(), fitted.transform(LOG.queries), atol=1e-6)
 
 
 def test_threads_do_not_change_a_bit(fitted: QueryAdapter, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,11 +107,6 @@ def test_threads_do_not_change_a_bit(fitted: QueryAdapter, monkeypatch: pytest.M
     again = adapter().fit(*LOG)
     assert np.array_equal(again.map_.query_components, fitted.map_.query_components)
     assert again.report_ == fitted.report_
-
-
-def test_a_fit_with_what_was_chosen_gives_the_same_map(fitted: QueryAdapter) -> None:
-    again = adapter(pull=fitted.pull_).fit(*LOG)
-    assert np.array_equal(again.map_.query_components, fitted.map_.query_components)
 
 
 def test_pairs_count_by_their_weight() -> None:
@@ -136,13 +117,6 @@ def test_pairs_count_by_their_weight() -> None:
     heavy = adapter(pull=0.1).fit(*LOG, sample_weight=weights)
     assert np.array_equal(twice.map_.query_components, heavy.map_.query_components)
     assert not np.array_equal(once.map_.query_components, heavy.map_.query_components)
-
-
-def test_negatives_are_learned_from() -> None:
-    given = adapter(pull=0.1).fit(*LOG)
-    wrong = np.column_stack([LOG.pairs[:, 0], (LOG.pairs[:, 1] + 1) % 200])
-    other = adapter(pull=0.1).fit(*LOG, negatives=wrong)
-    assert not np.array_equal(given.map_.query_components, other.map_.query_components)
 
 
 def test_both_sides_and_fewer_dimensions() -> None:
@@ -162,7 +136,7 @@ def test_both_sides_and_fewer_dimensions() -> None:
 def test_queries_without_a_pair_are_left_out_and_the_report_says_so() -> None:
     more = np.vstack([LOG.queries, np.ones((7, 12), dtype=np.float32)])
     found, plain = adapter().fit(more, LOG.documents, LOG.pairs), adapter().fit(*LOG)
-    assert found.map_ == plain.map_
+    assert np.array_equal(found.map_.query_components, plain.map_.query_components)
     said = "Queries without a pair were left out: 7; add pairs if these should count."
     assert found.report_.remarks == (said,)
     assert said in str(found.report_)
@@ -170,33 +144,9 @@ def test_queries_without_a_pair_are_left_out_and_the_report_says_so() -> None:
     assert plain.report_.remarks == ()
 
 
-def test_partial_fit_goes_on_with_loss_and_pull() -> None:
-    first = [each[:120] if i == 2 else each for i, each in enumerate(LOG)]
-    found = adapter().fit(*first)
-    before = found.map_.query_components
-    found.partial_fit(LOG.queries, LOG.documents, LOG.pairs[120:])
-    whole = adapter(pull=found.pull_).fit(*LOG)
-    assert found.report_.stale
-    assert "Out of date" in str(found.report_)
-    assert found.n_pairs_seen_ == 200
-    last, goal = found.map_.query_components, whole.map_.query_components
-    assert np.linalg.norm(last - goal) < np.linalg.norm(before - goal)
-
-
-@pytest.mark.parametrize("how", [{"n_components": 5}, {"side": "both"}])
-def test_partial_fit_goes_on_where_documents_are_mapped(how: dict[str, Any]) -> None:
-    found = adapter(**how).fit(LOG.queries, LOG.documents, LOG.pairs[:120])
-    before, temperature = found.map_, found.temperature_
-    found.partial_fit(LOG.queries, LOG.documents, LOG.pairs[120:])
-    assert not np.array_equal(found.map_.query_components, before.query_components)
-    documents = found.transform_documents(LOG.documents)
-    assert np.array_equal(documents, before.transform_documents(LOG.documents))
-    assert found.temperature_ == temperature
-
-
 def test_folds_of_many_pairs_learn_from_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = adapter().fit(*LOG)
-    monkeypatch.setattr(crossvalidation, "MOST_LEARNED", 40)
+    monkeypatch.setattr(holdouts, "MOST_LEARNED", 40)
     monkeypatch.setattr("calipers.search.adapter.MOST_LEARNED", 40)
     found = adapter(pull=whole.pull_).fit(*LOG)
     said = "Each fold learned from at most 40 of the 200 pairs, the map from all of them."
@@ -217,43 +167,6 @@ def test_progress_rises_to_one() -> None:
     assert [*filter(None, shares)] == pytest.approx([1 / 11] * 11)
 
 
-Q, D, P = np.eye(6), np.eye(6), [[i, i] for i in range(6)]
-
-
-@pytest.mark.parametrize(
-    ("given", "how", "message"),
-    [
-        ((Q, D, [[0, 0], [1, 9]]), {}, r"pairs\[1, 1\] = 9 points past the 6 documents"),
-        ((Q, D, [[0, 0], [-1, 2]]), {}, r"pairs\[1, 0\] = -1 points past the 6 queries"),
-        ((Q, D, [0, 1]), {}, r"pairs must have shape \(n_pairs, 2\)"),
-        (
-            (Q, D, [["a", "b"]]),
-            {},
-            r"pairs\[0, 0\] = 'a' must be .* pass query_ids if these are ids",
-        ),
-        ((Q, D, [[0.0, 1.0]]), {}, r"pairs\[0, 0\] = 0.0 must be a whole number"),
-        ((Q, D, np.empty((0, 2))), {}, "pairs is empty"),
-        ((Q, D, np.empty((0, 2), int)), {}, "pairs is empty"),
-        ((Q, D, [["a", 1]]), {"query_ids": list("bcdefg")}, "names the query 'a', which query_ids"),
-        ((Q, D, P), {"query_ids": list("aacdef")}, "query_ids has 'a' more than once"),
-        ((Q, D, P), {"document_ids": [1, 2]}, "one id for each of 6 documents, got 2"),
-        ((Q, np.eye(5), P), {}, "queries have 6 features where 5 are needed"),
-        ((Q, D * 0, P), {}, r"documents\[0\] is zero, so it has no direction"),
-        ((Q * np.nan, D, P), {}, r"queries\[0\] has values that are not finite"),
-        ((Q[0], D, P), {}, "queries must be a table of real numbers"),
-        ((Q, D, [[i, 3] for i in range(6)]), {}, "pairs are all on one document"),
-        ((Q, D, P[:3]), {}, "pairs has 3 queries, fewer than the 5 folds"),
-        ((Q, D, P, [1.0]), {}, "sample_weight must be a finite number of at least 0"),
-        ((Q, D, P, [1, 1, -2, 1, 1, 1]), {}, r"sample_weight\[2\] = -2.0 must be a finite number"),
-        ((Q, D, P), {"negatives": [[2, 2]]}, "negatives and pairs both have query 2"),
-    ],
-)
-def test_mistakes_are_answered_by_one_sentence(given: Any, how: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message) as caught:
-        adapter().fit(*given, **how)
-    assert "\n" not in str(caught.value)
-
-
 @pytest.mark.parametrize(
     "how",
     [{"side": "document"}, {"generalize_to": "all"}, {"pull": 0.0},
@@ -265,17 +178,19 @@ def test_parameters_are_checked(how: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("how", "told"),
+    ("pairs", "message"),
     [
-        ({"n_components": 0}, "'n_components' parameter of QueryAdapter must be an int"),
-        ({"pull": "strong"}, "'pull' parameter of QueryAdapter must be a float"),
+        ([[i, 3] for i in range(6)], "pairs has 6 queries and 1 documents, too few for 5 folds"),
+        ([[i, i] for i in range(3)], "pairs has 3 queries and 3 documents, too few for 5 folds"),
     ],
 )
-def test_parameters_that_are_none(how: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
-        adapter(**how).fit(*LOG)
+def test_too_few_pairs_to_hold_out_are_refused(pairs: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        adapter().fit(np.eye(6), np.eye(6), pairs)
 
 
-def test_weights_that_are_no_numbers() -> None:
-    with pytest.raises(ValueError, match="sample_weight must be numbers, got something else"):
-        adapter().fit(*LOG, ["often"] * len(LOG.pairs))
+def test_a_fit_that_fails_changes_nothing(fitted: QueryAdapter) -> None:
+    before = dict(vars(fitted))
+    with pytest.raises(ValueError, match="queries have 12 features where 5 are needed"):
+        fitted.fit(LOG.queries, LOG.documents[:, :5], LOG.pairs)
+    assert {name: vars(fitted)[name] for name in before} == before

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calipers.search.crossvalidation import Scored, lower_bounds
-from calipers.search.holdouts import hold_out
+from calipers.search.holdouts import Scored, hold_out, lower_bounds
 
 CHAIN = np.array([[q, d] for q in range(20) for d in (q, q + 1)])  # one group of all
 APART = np.array([[q, q // 3] for q in range(30)])
@@ -45,8 +44,7 @@ def test_queries_of_a_group_count_once() -> None:
 def test_maps_that_differ_from_fold_to_fold_widen_the_bound() -> None:
     before, each = np.zeros((40, 4)), np.arange(40)
     after = np.random.default_rng(0).normal(0.2, 1.0, size=(40, 4))
-    part = hold_out("queries", np.column_stack([each, each]), 4, np.random.default_rng(0))
-    given, folds = (Scored(part, each, before, after, n_folds) for n_folds in (None, 4))
+    given, folds = (Scored("queries", each, each, before, after, n) for n in (None, 4))
     mean = given.gains.mean()
     ratio = (mean - folds.lower_bound()) / (mean - given.lower_bound())
     assert ratio**2 == pytest.approx(1 + 4 / 3)  # variance: 1/K + n_test / n_training, times K

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         _learn(adapter, (queries, documents, pairs, weights), ids, quiet=options.quiet)
     except ValueError as mistake:
-        raise FileError(_in_words_of_the_command(str(mistake), options)) from None
+        raise FileError(str(mistake)) from None
     adapter.save(options.output)
     if options.report is not None:
         adapter.report_.save(options.report)
@@ -110,22 +109,6 @@ def _page(text: str) -> Path:
     if path.suffix.lower() not in (".html", ".htm"):
         raise argparse.ArgumentTypeError(f"the page's name must end in .html, got {text!r}")
     return path
-
-
-def _in_words_of_the_command(mistake: str, options: argparse.Namespace) -> str:
-    """Name files, rows and options where the library names arguments."""
-    words = {", or lower n_folds": ""}
-    for side, option in (("query", "queries"), ("document", "documents")):
-        words[f"pass {side}_ids"] = f"give --{option} a file with a column 'id'"
-        words[f"{side}_ids"] = f"the column 'id' of {getattr(options, option)}"
-    for argument, word in words.items():
-        mistake = mistake.replace(argument, word)
-    at = re.match(r"(pairs|sample_weight)\[(\d+)(?:, (\d))?\]", mistake)
-    if at is None:
-        return mistake
-    cell = "weight" if at[1] == "sample_weight" else {"0": "query", "1": "document"}.get(at[3])
-    row = f"row {int(at[2]) + 1} of {Path(options.pairs).name}"
-    return (f"the {cell} in {row}" if cell else row) + mistake[at.end() :]
 
 
 def _learn(adapter: Any, given: tuple[Any, ...], ids: dict[str, Any], *, quiet: bool) -> None:

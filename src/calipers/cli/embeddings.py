@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from calipers.data.tables.arrays import load_npy
 from calipers.data.tables.numbers import as_number, decimal_sign
 from calipers.data.tables.options import ReadOptions
 from calipers.data.tables.read import check_is_file, read
-from calipers.search.relevance import is_whole
 
 _IN_A_SEARCH = ("id", "vector", "query", "document", "weight")
 
@@ -83,6 +83,13 @@ def _columns(path: Path) -> dict[str, Any]:
         column.name: column.values if column.values.ndim == 2 else column.values.tolist()
         for column in table.columns
     }
+
+
+def is_whole(value: Any) -> bool:
+    """Tell whether a value is a whole number, or the text of one that int64 holds."""
+    if isinstance(value, str):
+        return re.fullmatch(r"\s*-?\d{1,18}\s*", value) is not None
+    return isinstance(value, int)
 
 
 def _whole(values: list[Any]) -> list[Any]:

@@ -37,8 +37,7 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read and show."""
-    from calipers.search.loading import load
-    from calipers.search.query_map import QueryMap
+    from calipers.search.query_map import QueryMap, load
 
     learned = load_learned(options, load)
     n_bytes = Path(options.metric).stat().st_size

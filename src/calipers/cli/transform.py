@@ -60,8 +60,7 @@ def run(options: argparse.Namespace) -> int:
     """Read both, transform, write."""
     from calipers.data.files import FileError
     from calipers.data.tables import check_output
-    from calipers.search.loading import load
-    from calipers.search.query_map import QueryMap
+    from calipers.search.query_map import QueryMap, load
 
     to_stdout = str(options.output) == STANDARD
     if to_stdout and options.json:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
-from html import escape
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -19,21 +16,25 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from calipers.estimators.fitting import fitting
-from calipers.estimators.inputs import restored_on_failure
-from calipers.estimators.validation import check_components
-from calipers.search.crossvalidation import DECIDES, MOST_LEARNED, Problem, cross_validate
-from calipers.search.holdouts import HOLD_OUTS, check_can_be_held_out, hold_out
-from calipers.search.learning import PULLS, SoftmaxLoss, minimize
-from calipers.search.mining import mined
+from calipers.search.holdouts import (
+    DECIDES,
+    HOLD_OUTS,
+    MOST_LEARNED,
+    Base,
+    Scored,
+    cross_validate,
+    hold_out,
+)
+from calipers.search.learning import PULLS, Examples, Problem
 from calipers.search.query_map import QueryMap
-from calipers.search.relevance import read_negatives, read_relevance
+from calipers.search.ranking import Vectors
+from calipers.search.relevance import read_relevance
 from calipers.search.report import (
-    Comparison,
     RetrievalReport,
+    names_of,
     remarks_on_left_out,
     retrieval_report,
 )
-from calipers.search.vectors import check_width, given_vectors, mapped_lazily, unit_images
 from calipers.solvers.training import CallbackObserver
 
 SIDES = ("query", "both")
@@ -81,7 +82,7 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     pull_, temperature_ : float
         The values that were used.
     n_pairs_seen_ : int
-        Pairs learned from so far.
+        Pairs learned from.
     n_features_in_ : int
         Width of the embeddings.
 
@@ -97,6 +98,8 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     >>> adapter.transform(queries[:2]).shape
     (2, 8)
     """
+
+    map_: QueryMap
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "side": [StrOptions(set(SIDES))],
@@ -136,86 +139,96 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         *,
         query_ids: Any = None,
         document_ids: Any = None,
-        negatives: Any = None,
     ) -> Self:
         """Learn from pairs of query and relevant document.
 
         Parameters
         ----------
         queries : array-like of shape (n_queries, d)
-            Embeddings; arrays, memory maps or Dask collections, of any float type.
+            Embeddings: arrays or memory maps of any type of number.
         documents : array-like of shape (n_documents, d)
             The same for documents.
         pairs : array-like or table of shape (n_pairs, 2)
-            (query, document), counted from 0, or ids. Tables are of pandas, polars or Arrow.
+            (query, document), counted from 0, or ids. Tables of pandas, polars or Arrow have the
+            columns ``query`` and ``document``.
         sample_weight : array-like of shape (n_pairs,), optional
             Grades or numbers of clicks.
         query_ids, document_ids : array-like, optional
             Id of each query and of each document, if pairs hold ids.
-        negatives : array-like or table of shape (n, 2), optional
-            (query, document) that do not belong together, beside the hard ones that are found.
 
         Returns
         -------
         self : QueryAdapter
             The fitted adapter.
         """
-        with (
-            restored_on_failure(self),
-            self._problem(
-                queries,
-                documents,
-                pairs,
-                sample_weight,
-                query_ids=query_ids,
-                document_ids=document_ids,
-                negatives=negatives,
-            ) as problem,
-        ):
-            check_can_be_held_out(problem.examples.pairs, self.n_folds)
-            check_components(type(self).__name__, self.n_components, problem.documents.shape[1])
-            n_steps = 2 * self.n_folds + 1
-            with CallbackObserver(self, queries, None, n_steps, dict) as told:
-                self._fit(problem, told.tick)
+        given, searched = Vectors(queries, "queries"), Vectors(documents, "documents")
+        given.check_width(searched.shape[1])
+        self._check_n_components(searched.shape[1])
+        shape, ids = (len(given), len(searched)), (query_ids, document_ids)
+        relevance = read_relevance(pairs, shape, ids, sample_weight)
+        examples = Examples.mined(given, searched, relevance, self._rng())
+        n_sides = 1 + (self.side == "both")
+        problem = Problem(examples, searched, n_sides, self.temperature, self.n_components)
+        with CallbackObserver(self, queries, None, 2 * self.n_folds + 1, dict) as told:
+            rng = self._rng()
+            scored, pull = self._cross_validate(problem, rng, told.tick)
+            report = RetrievalReport.of(
+                scored,
+                names_of(relevance.queries, query_ids),
+                rng,
+                remarks=self._remarks(len(given) - len(relevance.queries), len(examples.pairs)),
+                otherwise=self._otherwise(),
+            )
+            loss = problem.loss(np.ones(len(examples.pairs), dtype=np.bool_))
+            learned = next(problem.learn(loss, [pull])) if report.helps else problem.identity
+            told.tick()
+        facts = {
+            "helps": report.helps,
+            "verdict": report.verdict,
+            "pull": pull,
+            "n_pairs": len(examples.pairs),
+        }
+        self.map_ = QueryMap(learned.query, learned.document, facts=facts)
+        self.helps_ = report.helps
+        self.report_ = report
+        self.pull_ = pull
+        self.temperature_ = loss.temperature
+        self.n_pairs_seen_ = len(examples.pairs)
+        self.n_features_in_ = searched.shape[1]
         return self
 
-    def _fit(self, problem: Problem, advance: Callable[[], None]) -> None:
-        report, pull = self._validated(problem, advance)
-        loss = problem.loss(np.ones(len(problem.examples.pairs), dtype=np.bool_))
-        learned = next(problem.learn(loss, [pull])) if report.helps else problem.start
-        self.report_, self.helps_ = report, report.helps
-        self.pull_, self.temperature_ = pull, loss.temperature
-        self.n_pairs_seen_ = len(problem.examples.pairs)
-        self.n_features_in_ = problem.documents.shape[1]
-        maps = problem.maps(learned)
-        self.map_ = QueryMap(maps.query, maps.document, facts=self._facts())
-        advance()
-
-    def _validated(
-        self, problem: Problem, advance: Callable[[], None]
-    ) -> tuple[RetrievalReport, float]:
+    def _cross_validate(
+        self, problem: Problem, rng: np.random.Generator, advance: Callable[[], None]
+    ) -> tuple[list[Scored], float]:
         """Compare pulls on the hold-out that decides, then score the best on the other."""
-        rng, pairs = self._rng(), problem.examples.pairs
-        n_queries = len(problem.examples.queries)
-        drawn = rng.permutation(n_queries)[:MOST_SCORED]
-        base = problem.base(np.sort(drawn))
+        queries = rng.permutation(len(problem.examples.queries))[:MOST_SCORED]
+        base = Base.of(problem, np.sort(queries))
         pulls = PULLS if self.pull is None else (self.pull,)
         scored = []
         for name in sorted(HOLD_OUTS, key=lambda name: name != self.generalize_to):
-            part = hold_out(name, pairs, self.n_folds, rng)
-            found = cross_validate(problem, part, pulls, base, rng, advance)
-            scored.append(found.scored)
-            if name == self.generalize_to:
-                pulls = (found.pull,)
-        comparisons = [Comparison.of(one, problem.ids, rng) for one in scored]
-        remarks = remarks_on_left_out(problem.n_left_out)
-        if len(pairs) > MOST_LEARNED:
+            folds = hold_out(name, problem.examples.pairs, self.n_folds, rng)
+            best, found = cross_validate(
+                problem, folds, pulls=pulls, base=base, rng=rng, advance=advance
+            )
+            scored.append(found)
+            pulls = (best,)
+        return scored, pulls[0]
+
+    def _check_n_components(self, n_features: int) -> None:
+        if self.n_components is not None and self.n_components > n_features:
+            raise ValueError(
+                f"n_components must be at most the number of features, {n_features}, got "
+                f"{self.n_components}."
+            )
+
+    def _remarks(self, n_left_out: int, n_pairs: int) -> list[str]:
+        remarks = remarks_on_left_out(n_left_out)
+        if n_pairs > MOST_LEARNED:
             remarks.append(
-                f"Each fold learned from at most {MOST_LEARNED:,} of the {len(pairs):,} pairs, the "
+                f"Each fold learned from at most {MOST_LEARNED:,} of the {n_pairs:,} pairs, the "
                 "map from all of them."
             )
-        report = RetrievalReport.of(comparisons, self.generalize_to, remarks, self._otherwise())
-        return report, pulls[0]
+        return remarks
 
     def _otherwise(self) -> str:
         """What the map is where there is no gain."""
@@ -226,101 +239,26 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
             f"{self.n_components} dimensions."
         )
 
-    def partial_fit(
-        self,
-        queries: npt.ArrayLike,
-        documents: npt.ArrayLike,
-        pairs: Any,
-        sample_weight: npt.ArrayLike | None = None,
-        *,
-        query_ids: Any = None,
-        document_ids: Any = None,
-        negatives: Any = None,
-    ) -> Self:
-        """Go on from the last map with more pairs, a day's clicks for example.
-
-        The new map of queries is pulled toward the last one, by the strength of the last fit times
-        the number of pairs seen before over the number of new ones. Documents keep their map,
-        `report_` is marked as stale. A map that did not help stays the identity: fit again with
-        all pairs. Without a fit before, this is `fit`.
-
-        Parameters are those of `fit`; `queries` and `documents` need only hold what the new pairs
-        point to, and some documents to compare with.
-        """
-        given = (queries, documents, pairs, sample_weight)
-        ids = {"query_ids": query_ids, "document_ids": document_ids, "negatives": negatives}
-        if not hasattr(self, "map_"):
-            return self.fit(*given, **ids)
-        with restored_on_failure(self), self._problem(*given, **ids) as problem:
-            examples = problem.examples
-            check_width(problem.documents, "documents", self.map_.n_document_features)
-            if self.helps_:
-                components = self.map_.document_components
-                mapped = unit_images(examples.documents, components)
-                n_new = len(examples.pairs)
-                loss = SoftmaxLoss(replace(examples, documents=mapped), None, self.temperature_)
-                pull = self.pull_ * self.n_pairs_seen_ / n_new
-                (learned,) = minimize(loss, [pull], self.map_.query_components[None])
-                self.map_ = QueryMap(learned[0], components, facts=self._facts())
-            self.n_pairs_seen_ += len(examples.pairs)
-            self.report_ = self.report_.as_stale()
-        return self
-
-    @contextmanager
-    def _problem(
-        self,
-        queries: Any,
-        documents: Any,
-        pairs: Any,
-        sample_weight: Any,
-        *,
-        query_ids: Any,
-        document_ids: Any,
-        negatives: Any,
-    ) -> Iterator[Problem]:
-        """Yield what to learn."""
-        with (
-            given_vectors(queries, "queries") as of_queries,
-            given_vectors(documents, "documents") as of_documents,
-        ):
-            check_width(of_queries, "queries", of_documents.shape[1])
-            shape, ids = (len(of_queries), len(of_documents)), (query_ids, document_ids)
-            relevance = read_relevance(pairs, shape, ids, sample_weight)
-            wrong = read_negatives(negatives, shape, ids, relevance)
-            examples = mined(of_queries, of_documents, relevance, wrong, self._rng())
-            sides = 2 if self.side == "both" else 1
-            start = np.tile(np.eye(of_documents.shape[1]), (sides, 1, 1))
-            own = relevance.queries
-            yield Problem(
-                examples,
-                of_documents,
-                start,
-                ids=own.tolist() if query_ids is None else np.asarray(query_ids)[own].tolist(),
-                n_left_out=len(of_queries) - len(own),
-                temperature=self.temperature,
-                n_components=self.n_components,
-            )
-
-    def transform(self, queries: Any) -> Any:
+    def transform(self, queries: npt.ArrayLike) -> npt.NDArray[Any]:
         """Map queries into the documents' space.
 
         Parameters
         ----------
         queries : array-like of shape (n_queries, d) or (d,)
-            Embeddings; a Dask array is mapped lazily.
+            Embeddings.
 
         Returns
         -------
-        ndarray or dask array of shape (n_queries, n_components)
+        ndarray of shape (n_queries, n_components) or (n_components,)
             Unit vectors; float32 stays float32.
         """
         check_is_fitted(self)
-        return mapped_lazily(queries, self.map_.transform, self.map_.n_components)
+        return self.map_.transform(queries)
 
-    def transform_documents(self, documents: Any) -> Any:
-        """Map documents for the index; they stay as they are without a map of their own."""
+    def transform_documents(self, documents: npt.ArrayLike) -> npt.NDArray[Any]:
+        """Map documents for the index; without a map of their own they only get length 1."""
         check_is_fitted(self)
-        return mapped_lazily(documents, self.map_.transform_documents, self.map_.n_components)
+        return self.map_.transform_documents(documents)
 
     def score(
         self,
@@ -339,30 +277,13 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         return report.comparisons["given"].after[DECIDES]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the map into one safetensors file, which ``calipers.load`` reads.
-
-        ``calipers.search.handover`` takes it to other programs, models and stores.
-        """
+        """Write the map into one safetensors file, which ``calipers.load`` reads."""
         check_is_fitted(self)
         self.map_.save(path)
 
     def __repr__(self, **how: Any) -> str:
         text: str = super().__repr__(**how)
         return text if "report_" not in vars(self) else f"{text}  # {self.report_.verdict}"
-
-    def _html_repr(self) -> str:
-        """Return scikit-learn's diagram, once fitted under the verdict."""
-        diagram = str(super()._html_repr())
-        return f"<p>{escape(repr(self))}</p>{diagram}" if "report_" in vars(self) else diagram
-
-    def _facts(self) -> dict[str, Any]:
-        """What the file keeps."""
-        return {
-            "helps": self.helps_,
-            "verdict": self.report_.verdict,
-            "pull": self.pull_,
-            "n_pairs": self.n_pairs_seen_,
-        }
 
     def _rng(self) -> np.random.Generator:
         state = check_random_state(self.random_state)

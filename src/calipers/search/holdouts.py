@@ -1,23 +1,36 @@
-"""The two hold-outs of a search log: new queries, and queries about documents without clicks.
+"""What a map is worth on queries that it has not learned from: folds, scores, cross-validation.
 
+There are two hold-outs of a search log: new queries, and queries about documents without clicks.
 Both hold out whole queries. By document, a fold trains without any pair of a document that
 answers one of its held-out queries.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
+from scipy.stats import t as student
 
-from calipers.arrays import IndexArray
+from calipers.arrays import FloatArray, IndexArray
 from calipers.evaluation.folds import grouped
+from calipers.search.learning import Maps, Problem
+from calipers.search.ranking import MEASURES, measures, ranks, unit_images
 
 HOLD_OUTS = ("queries", "documents")
+
+DECIDES = "ndcg@10"
+"""The measure that chooses and decides."""
+
+MOST_LEARNED = 20_000
+"""Pairs that a fold learns from; more are drawn from at random."""
+
+_DECIDING = [*MEASURES].index(DECIDES)
 
 
 @dataclass(frozen=True)
@@ -71,44 +84,193 @@ def hold_out(name: str, pairs: IndexArray, n_folds: int, rng: np.random.Generato
     array([0, 0, 1, 2])
     """
     n_queries = int(pairs[:, 0].max()) + 1
+    if len(np.unique(pairs[:, 1])) == 1 or n_queries < n_folds:
+        raise ValueError(
+            f"pairs has {n_queries} queries and {len(np.unique(pairs[:, 1]))} documents, too few "
+            f"for {n_folds} folds that are held out in turn: add pairs of others."
+        )
     group: IndexArray = np.arange(n_queries)
     if name == "documents":
-        group = connected(pairs)
+        group = _connected(pairs)
         large = np.bincount(group)[group] > n_queries / n_folds
         group = np.where(large, group.max() + 1 + np.arange(n_queries), group)
         group = np.unique(group, return_inverse=True)[1]
     return HoldOut(name, pairs, grouped(group, n_folds, rng), group)
 
 
-def connected(pairs: IndexArray) -> IndexArray:
-    """Return the group of each query: queries with a document in common are in one group.
+def _connected(pairs: IndexArray) -> IndexArray:
+    """Return the group of each query: queries with a document in common are in one group."""
+    n = pairs.max(axis=0) + 1
+    graph = coo_array(
+        (np.ones(len(pairs)), (pairs[:, 0], n[0] + pairs[:, 1])), shape=(n.sum(),) * 2
+    )
+    return np.asarray(connected_components(graph, directed=False)[1][: n[0]], dtype=np.intp)
 
-    >>> connected(np.array([[0, 5], [1, 6], [2, 5], [2, 6], [3, 7]]))
-    array([0, 0, 0, 1])
+
+@dataclass(frozen=True)
+class Scored:
+    """Scores of held-out queries under maps that did not learn from them.
+
+    Attributes
+    ----------
+    name : {"queries", "documents", "given"}
+        How queries were held out.
+    queries, group : arrays of shape (n,)
+        The queries scored, and their groups.
+    before, after : arrays of shape (n, 4)
+        `MEASURES` without and with a map.
+    n_folds : int or None
+        Folds, each scored under a map learned from the others; None if one map was given.
     """
-    n_queries = int(pairs[:, 0].max()) + 1
-    documents: npt.NDArray[Any] = np.unique(pairs[:, 1], return_inverse=True)[1] + n_queries
-    n = int(documents.max()) + 1
-    graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], documents)), shape=(n, n))
-    return np.asarray(connected_components(graph, directed=False)[1][:n_queries], dtype=np.intp)
+
+    name: str
+    queries: IndexArray
+    group: IndexArray
+    before: FloatArray
+    after: FloatArray
+    n_folds: int | None = None
+
+    @property
+    def gains(self) -> FloatArray:
+        """The gain of each query in the measure that decides."""
+        return np.asarray((self.after - self.before)[:, _DECIDING])
+
+    @property
+    def widening(self) -> float:
+        """By how much standard errors grow because other pairs would have given other maps.
+
+        The factor is that of Nadeau and Bengio (2003) for cross-validation.
+        """
+        if self.n_folds is None:
+            return 1.0
+        return float(np.sqrt(1 + self.n_folds / max(1, self.n_folds - 1)))
+
+    def lower_bound(self) -> float:
+        """Return the one-sided 95 % lower bound of the mean gain."""
+        return float(lower_bounds(self.gains[None], self.group, self.widening)[0])
 
 
-def check_can_be_held_out(pairs: IndexArray, n_folds: int) -> None:
-    """Raise if there are too few queries or documents for the folds.
+def lower_bounds(gains: FloatArray, group: IndexArray, widening: float = 1.0) -> FloatArray:
+    """Return the one-sided 95 % lower bounds of mean gains.
 
-    >>> check_can_be_held_out(np.array([[0, 3], [1, 3]]), 2)
-    Traceback (most recent call last):
-        ...
-    ValueError: pairs are all on one document, so that nothing can be held out: ...
+    Parameters
+    ----------
+    gains : array of shape (n_maps, n_queries)
+        The gain of each query under each of several maps.
+    group : array of shape (n_queries,)
+        Queries of one group count together, for they are not independent.
+    widening : float, default=1.0
+        Factor of the standard errors.
+
+    Examples
+    --------
+    >>> lower_bounds(np.array([[0.1, 0.2, 0.3]]), np.arange(3)).round(3)
+    array([0.031])
     """
-    n_queries, n_documents = (len(np.unique(side)) for side in pairs.T)
-    if n_documents == 1:
-        raise ValueError(
-            "pairs are all on one document, so that nothing can be held out: add pairs of other "
-            "documents."
-        )
-    if n_queries < n_folds:
-        raise ValueError(
-            f"pairs has {n_queries} queries, fewer than the {n_folds} folds that are held out in "
-            "turn: add pairs of other queries, or lower n_folds."
-        )
+    place = np.unique(group, return_inverse=True)[1]
+    n = int(place.max()) + 1
+    means = gains.mean(axis=1, keepdims=True)
+    if n == 1:
+        return np.full(len(gains), -np.inf)
+    sums = np.zeros((len(gains), n))
+    np.add.at(sums.T, place, (gains - means).T)
+    errors = np.sqrt((sums**2).sum(axis=1) * n / (n - 1)) / len(place)
+    return np.asarray(means[:, 0] - student.ppf(0.95, n - 1) * widening * errors)
+
+
+class Base(NamedTuple):
+    """Scores (n, 4) of some queries, ascending, where nothing is learned."""
+
+    queries: IndexArray
+    scores: FloatArray
+
+    @classmethod
+    def of(cls, problem: Problem, queries: IndexArray) -> Self:
+        """Score queries under the identity."""
+        return cls(queries, _scores([problem.identity], queries, problem)[0])
+
+
+def cross_validate(
+    problem: Problem,
+    folds: HoldOut,
+    *,
+    pulls: Sequence[float],
+    base: Base,
+    rng: np.random.Generator,
+    advance: Callable[[], None],
+) -> tuple[float, Scored]:
+    """Learn without each fold in turn, from at most 20,000 pairs, and score the fold's queries.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is learned.
+    folds : HoldOut
+        What is held out.
+    pulls : sequence of float
+        Strengths to compare, the strongest first.
+    base : Base
+        Scores without a map, of the queries to score.
+    rng : Generator
+        Draws the pairs to learn from.
+    advance : callable
+        Is called after each fold.
+
+    Returns
+    -------
+    pull : float
+        The one with the largest lower bound of the gain; of equals the strongest.
+    scored : Scored
+        Scores where the pull of each fold was chosen by the other folds.
+    """
+    queries, before = base
+    after = np.tile(before, (len(pulls), 1, 1))
+    fold, group = folds.fold[queries], folds.group[queries]
+    for held_out in np.unique(fold):
+        here = fold == held_out
+        training = _thinned(folds.training(held_out), rng)
+        if training.any():
+            maps = [*problem.learn(problem.loss(training), pulls)]
+            after[:, here] = _scores(maps, queries[here], problem)
+        advance()
+    gains = (after - before)[:, :, _DECIDING]
+    chosen = _chosen_by_other_folds(gains, fold, group)
+    own = after[chosen, np.arange(len(fold))]
+    best = pulls[int(lower_bounds(gains, group).argmax())]
+    return best, Scored(folds.name, queries, group, before, own, len(np.unique(fold)))
+
+
+def _thinned(chosen: npt.NDArray[np.bool_], rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+    """Return at most `MOST_LEARNED` of the pairs that are chosen."""
+    if np.count_nonzero(chosen) <= MOST_LEARNED:
+        return chosen
+    kept = np.zeros_like(chosen)
+    kept[rng.choice(np.flatnonzero(chosen), MOST_LEARNED, replace=False)] = True
+    return kept
+
+
+def _chosen_by_other_folds(gains: FloatArray, fold: IndexArray, group: IndexArray) -> IndexArray:
+    """Return for each query the pull with the largest lower bound over the other folds."""
+    chosen = np.zeros(len(fold), dtype=np.intp)
+    for one in np.unique(fold):
+        others = fold != one
+        if others.any():
+            chosen[~others] = lower_bounds(gains[:, others], group[others]).argmax()
+    return chosen
+
+
+def _scores(maps: Sequence[Maps], queries: IndexArray, problem: Problem) -> FloatArray:
+    """Return the measures (n_maps, n_queries, 4) of some queries under each of several maps."""
+    examples, documents, n = problem.examples, problem.documents, len(queries)
+    known = examples.pairs[np.isin(examples.pairs[:, 0], queries)]
+    pairs = np.column_stack(
+        [np.searchsorted(queries, known[:, 0]), examples.positions[known[:, 1]]]
+    )
+    images = [unit_images(examples.queries[queries], one.query) for one in maps]
+    if maps[0].document is None:  # one pass over the documents for all
+        stacked = np.concatenate([np.add(pairs, [i * n, 0]) for i in range(len(maps))])
+        rank = ranks(np.concatenate(images), stacked, documents)
+        return measures(stacked, rank).reshape(len(maps), n, -1)
+    each = zip(images, maps, strict=True)
+    found = [ranks(image, pairs, documents, one.document) for image, one in each]
+    return np.stack([measures(pairs, rank) for rank in found])

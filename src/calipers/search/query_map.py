@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import os
-from copy import deepcopy
-from typing import Any, NoReturn
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from calipers.data.files import FileError
+from calipers.arrays import IndexArray
 from calipers.metric.file import Contents, read, write
-from calipers.metric.file.values import to_json
 
 LEARNER_OF = {"adapter": "QueryAdapter", "bridge": "Bridge"}
 """Learner of each kind of map."""
 
 _VECTORS_AT_ONCE = 1 << 15
-_SAFE_SQUARES = (1e-30, 1e30)  # of lengths that float32 squares without loss
 
 
 class QueryMap:
     """A linear map of queries, and of documents if they are mapped too, onto unit vectors.
 
     ``transform(q)`` is ``Aq / |Aq|`` with A = `query_components`: the length of q does not matter.
-    The cosine of two images is their inner product. A map cannot be changed; it can be compared,
-    copied and pickled.
+    The cosine of two images is their inner product.
 
     Parameters
     ----------
@@ -53,12 +50,6 @@ class QueryMap:
     QueryMap(kind='adapter', n_query_features=2, n_components=2)
     """
 
-    query_components: npt.NDArray[Any]
-    document_components: npt.NDArray[Any] | None
-    kind: str
-    _facts: dict[str, Any]
-    _transposed: dict[Any, npt.NDArray[Any] | None]
-
     def __init__(
         self,
         query_components: npt.ArrayLike,
@@ -67,54 +58,25 @@ class QueryMap:
         kind: str = "adapter",
         facts: dict[str, Any] | None = None,
     ) -> None:
-        if kind not in LEARNER_OF:
-            raise ValueError(f"kind must be one of {', '.join(LEARNER_OF)}, got {kind!r}.")
-        of_queries = _frozen(query_components, "query_components")
-        of_documents = None
+        self.query_components = _matrix(query_components, "query_components")
+        self.document_components: npt.NDArray[Any] | None = None
+        self.kind = kind
+        self.facts = dict(facts or {})
         if document_components is not None:
-            of_documents = _frozen(document_components, "document_components")
-            if len(of_documents) != len(of_queries):
+            self.document_components = _matrix(document_components, "document_components")
+            if len(self.document_components) != self.n_components:
                 raise ValueError(
                     "query_components and document_components must have as many rows, got "
-                    f"{len(of_queries)} and {len(of_documents)}: both map into one space."
+                    f"{self.n_components} and {len(self.document_components)}: both map into one "
+                    "space."
                 )
-        vars(self).update(
-            query_components=of_queries,
-            document_components=of_documents,
-            kind=kind,
-            _facts=to_json(dict(facts or {})),
-            _transposed={},
-        )
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> QueryMap:
-        """Read a map that `save` wrote; :func:`calipers.load` does the same.
-
-        Raises
-        ------
-        FileError
-            The file is not there, damaged, or holds something else.
-        """
-        contents = read(path)
-        if contents.kind not in LEARNER_OF:
-            raise FileError(
-                f"{os.fspath(path)!r} is a saved {contents.kind}, not a map of queries: read it "
-                "with calipers.load."
-            )
-        return cls.of(contents)
-
-    @classmethod
-    def of(cls, contents: Contents) -> QueryMap:
-        """Return the map that a file holds."""
-        return cls(
-            contents.components,
-            contents.arrays.get("document_components"),
-            kind=contents.kind,
-            facts=contents.facts,
-        )
+        self._in_single_precision = [
+            None if matrix is None else matrix.astype(np.float32)
+            for matrix in (self.query_components, self.document_components)
+        ]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the map into a safetensors file, completely or not at all.
+        """Write the map into a safetensors file, which :func:`calipers.load` reads.
 
         Raises
         ------
@@ -126,21 +88,14 @@ class QueryMap:
         arrays = {"components": self.query_components}
         if self.document_components is not None:
             arrays["document_components"] = self.document_components
-        write(
-            Contents(
-                arrays,
-                LEARNER_OF[self.kind],
-                kind=self.kind,
-                facts=self._facts,
-                written_by=__version__,
-            ),
-            path,
+        contents = Contents(
+            arrays,
+            LEARNER_OF[self.kind],
+            kind=self.kind,
+            facts=self.facts,
+            written_by=__version__,
         )
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """What is known about the map: a copy."""
-        return deepcopy(self._facts)
+        write(contents, path)
 
     @property
     def n_query_features(self) -> int:
@@ -176,7 +131,7 @@ class QueryMap:
         ValueError
             The queries have another number of features, or no direction.
         """
-        return self._mapped(queries, "query")
+        return self._images(queries, 0, "queries", self.n_query_features)
 
     def transform_documents(self, documents: npt.ArrayLike) -> npt.NDArray[Any]:
         """Map documents for the index; without `document_components` only scale them to length 1.
@@ -191,162 +146,191 @@ class QueryMap:
         ndarray of shape (n_documents, n_components) or (n_components,)
             Unit vectors, of a dtype as in `transform`.
         """
-        return self._mapped(documents, "document")
+        return self._images(documents, 1, "documents", self.n_document_features)
 
-    def _mapped(self, given: npt.ArrayLike, side: str) -> npt.NDArray[Any]:
-        plural = "queries" if side == "query" else "documents"
+    def _images(
+        self, given: npt.ArrayLike, side: int, name: str, n_features: int
+    ) -> npt.NDArray[Any]:
         vectors = np.asarray(given)
-        n_features = self.n_query_features if side == "query" else self.n_document_features
-        if (
-            vectors.ndim not in (1, 2)
-            or vectors.shape[-1] != n_features
-            or vectors.dtype.kind not in "fiu"
-        ):
-            _refuse(vectors, plural, n_features)
-        dtype = np.float32 if vectors.dtype in (np.float32, np.float16) else np.float64
-        matrix = self._transposed_components(side, dtype)
-        if vectors.ndim == 1:
-            return _unit_image(np.asarray(vectors, dtype=dtype), matrix, plural)
-        images = np.empty((len(vectors), self.n_components), dtype=dtype)
-        for start in range(0, len(vectors), _VECTORS_AT_ONCE):
-            block = slice(start, start + _VECTORS_AT_ONCE)
-            images[block] = _unit_images(np.asarray(vectors[block], dtype), matrix, plural, start)
-        return images
+        if vectors.ndim not in (1, 2) or vectors.shape[-1] != n_features:
+            raise ValueError(
+                f"{name} must have {n_features} features, or be one vector of them, got shape "
+                f"{vectors.shape}: embed them with the model that the map was learned for."
+            )
+        dtype: Any = np.float64
+        matrix = (self.query_components, self.document_components)[side]
+        if vectors.dtype in (np.float32, np.float16):
+            dtype, matrix = np.float32, self._in_single_precision[side]
+        rows = np.atleast_2d(vectors)
+        images = np.empty((len(rows), self.n_components), dtype=dtype)
+        for start in range(0, len(rows), _VECTORS_AT_ONCE):
+            indices = range(start, min(start + _VECTORS_AT_ONCE, len(rows)))
+            block = unit_vectors(rows[start : start + _VECTORS_AT_ONCE], name, indices, dtype)
+            if matrix is not None:
+                block = unit_vectors(block @ matrix.T, f"images of {name}", indices, dtype)
+            images[start : start + _VECTORS_AT_ONCE] = block
+        return images.reshape(*vectors.shape[:-1], self.n_components)
 
-    def _transposed_components(self, side: str, dtype: Any) -> npt.NDArray[Any] | None:
-        """Return the transposed matrix of one side in a dtype; it is made once."""
-        cache = self._transposed
-        if (side, dtype) not in cache:
-            matrix = self.query_components if side == "query" else self.document_components
-            cache[side, dtype] = None if matrix is None else np.asarray(matrix, dtype=dtype).T
-        return cache[side, dtype]
+    def to_onnx(self) -> bytes:
+        """Return the map of queries as an ONNX model; needs the package onnx.
 
-    def __setattr__(self, name: str, value: object = None) -> NoReturn:
-        raise AttributeError(f"A QueryMap cannot be changed: make a new one with another {name}.")
+        For documents take ``QueryMap(map.document_components).to_onnx()``.
 
-    __delattr__ = __setattr__
+        Returns
+        -------
+        bytes
+            A model with input ``X`` (float32, [N, d]) and output ``transformed`` ([N,
+            n_components]), of unit length.
+        """
+        from calipers.metric.file.export import onnx_model
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        given = (self.query_components, self.document_components, self.kind, self._facts)
-        return _restored, given
+        learner = LEARNER_OF[self.kind]
+        return onnx_model(self.query_components, learner=learner, to_unit_length=True)
 
-    def __sklearn_clone__(self) -> QueryMap:
-        """Return the map itself: it has no parameters, and cannot be changed."""
-        return self
+    def to_faiss(self) -> Any:
+        """Return the map of queries as a ``faiss.LinearTransform``; needs the package faiss.
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, QueryMap):
-            return NotImplemented
-        return (
-            self.kind == other.kind
-            and self._facts == other._facts
-            and _same(self.query_components, other.query_components)
-            and _same(self.document_components, other.document_components)
+        ``faiss.IndexPreTransform(map.to_faiss(), index)`` searches an index that is filled already
+        with queries as they come from the model. Images are not scaled to unit length, which does
+        not change the order of documents.
+
+        Returns
+        -------
+        faiss.LinearTransform
+            The transform.
+        """
+        from calipers.metric.file.export import faiss_transform
+
+        return faiss_transform(self.query_components)
+
+    def to_sentence_transformer(self, model: Any) -> Any:
+        """Return a model of sentence-transformers (5 or later) whose queries are mapped.
+
+        Saved to a folder it is loaded without Calipers. ``encode_query`` maps; ``encode_document``
+        and ``encode`` give documents as the index has them. For a bridge, `model` is the new model,
+        and only queries are to be encoded.
+
+        Parameters
+        ----------
+        model : SentenceTransformer
+            The model that embeds queries; it stays as it is.
+
+        Returns
+        -------
+        SentenceTransformer
+            The model's modules, then a ``Router`` with a ``Dense`` layer for queries.
+        """
+        import torch
+        from sentence_transformers import SentenceTransformer
+
+        try:
+            from sentence_transformers.base.modules import Dense, Normalize, Router
+        except ImportError:  # before 6
+            from sentence_transformers.models import Dense, Normalize, Router
+
+        def route(matrix: npt.NDArray[Any] | None) -> list[Any]:
+            if matrix is None:
+                return [Normalize()]
+            k, d = matrix.shape
+            weights = torch.tensor(np.asarray(matrix, dtype=np.float32))
+            identity = torch.nn.Identity()
+            dense = Dense(d, k, bias=False, activation_function=identity, init_weight=weights)
+            return [dense, Normalize()]
+
+        router = Router.for_query_document(
+            query_modules=route(self.query_components),
+            document_modules=route(self.document_components),
+            default_route="document",
+        )
+        return SentenceTransformer(
+            modules=[*model, router], prompts=model.prompts, device=str(model.device)
         )
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
-        verdict = "helps=False, " if self._facts.get("helps") is False else ""
+        verdict = "helps=False, " if self.facts.get("helps") is False else ""
         return (
             f"QueryMap({verdict}kind={self.kind!r}, n_query_features={self.n_query_features}, "
             f"n_components={self.n_components})"
         )
 
 
-def _restored(of_queries: Any, of_documents: Any, kind: str, facts: dict[str, Any]) -> QueryMap:
-    return QueryMap(of_queries, of_documents, kind=kind, facts=facts)
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read what ``save`` or the command line wrote: a metric, an adapter or a bridge.
+
+    The file holds numbers and text only: loading runs no code from it. For an adapter or a bridge
+    it loads neither scikit-learn nor SciPy.
+
+    Parameters
+    ----------
+    path : path-like
+        Name of the file.
+
+    Returns
+    -------
+    SavedMetric or QueryMap
+        The metric, or the map of an adapter or a bridge, ready to use.
+
+    Raises
+    ------
+    FileError
+        The file is not there, damaged, or of another format.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from calipers import Euclidean, load
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Euclidean().fit(np.eye(3)).save(f"{folder}/metric.safetensors")
+    ...     metric = load(f"{folder}/metric.safetensors")
+    >>> metric
+    SavedMetric(learner='Euclidean', n_features=3, n_components=3)
+    """
+    contents = read(path)
+    if contents.kind != "metric":
+        of_documents = contents.arrays.get("document_components")
+        return QueryMap(contents.components, of_documents, kind=contents.kind, facts=contents.facts)
+    from calipers.metric.saved import SavedMetric
+
+    return SavedMetric(contents)
 
 
-def _frozen(given: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
+def _matrix(given: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
     """Return a copy that cannot be changed, float32 or float64."""
-    array = np.array(given)
-    array = np.array(
-        array, dtype=np.float32 if array.dtype == np.float32 else np.float64, order="C"
-    )
-    if array.ndim != 2 or 0 in array.shape or not np.isfinite(array).all():
+    matrix = np.array(given, dtype=getattr(given, "dtype", np.float64), order="C")
+    if matrix.dtype != np.float32:
+        matrix = matrix.astype(np.float64)
+    if matrix.ndim != 2 or not matrix.size or not np.isfinite(matrix).all():
         raise ValueError(
-            f"{name} must be a matrix of finite numbers, got shape {array.shape}"
-            f"{'' if np.isfinite(array).all() else ' with values that are not finite'}."
+            f"{name} must be a matrix of finite numbers, got an array of shape {matrix.shape}."
         )
-    array.setflags(write=False)
-    return array
+    matrix.setflags(write=False)
+    return matrix
 
 
-def _same(first: npt.NDArray[Any] | None, second: npt.NDArray[Any] | None) -> bool:
-    if first is None or second is None:
-        return first is second
-    return first.dtype == second.dtype and np.array_equal(first, second)
-
-
-def _unit_image(
-    vector: npt.NDArray[Any], matrix: npt.NDArray[Any] | None, plural: str
+def unit_vectors(
+    vectors: npt.NDArray[Any],
+    name: str,
+    indices: Sequence[int] | IndexArray,
+    dtype: npt.DTypeLike,
 ) -> npt.NDArray[Any]:
-    """Return the image of one vector, by as few calls as can be: a server waits for it."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        image = vector if matrix is None else vector.dot(matrix)
-        square = image.dot(image)
-    if _SAFE_SQUARES[0] < square < _SAFE_SQUARES[1]:
-        return np.asarray(image / np.sqrt(square))
-    return np.asarray(_unit_images(vector[None], matrix, plural, 0)[0])
-
-
-def _unit_images(
-    vectors: npt.NDArray[Any], matrix: npt.NDArray[Any] | None, plural: str, first: int
-) -> npt.NDArray[Any]:
-    images = unit_vectors(vectors, plural, first)
-    if matrix is None:
-        return images
-    images = images @ matrix
-    lengths = np.linalg.norm(images, axis=1, keepdims=True)
-    if not lengths.all():
-        at = int((lengths == 0).argmax())
-        raise ValueError(
-            f"{plural}[{first + at}] is mapped to zero, so its image has no direction: use a map "
-            "with more components, or leave it out."
-        )
-    return np.asarray(images / lengths)
-
-
-def unit_vectors(vectors: npt.NDArray[Any], plural: str, first: int = 0) -> npt.NDArray[Any]:
     """Scale vectors to length 1; raise if one has no direction.
 
     Vectors are scaled by their largest entry first, so that squares do not overflow. An error
-    names them `plural` and counts them from `first` on.
+    names them `name` and counts them by `indices`.
 
-    >>> unit_vectors(np.array([[3e300, 4e300]]), "queries")
+    >>> unit_vectors(np.array([[3e300, 4e300]]), "queries", [0], np.float64)
     array([[0.6, 0.8]])
     """
-    scaled = vectors / largest_entries(vectors, plural, first)
-    return np.asarray(scaled / np.linalg.norm(scaled, axis=1, keepdims=True))
-
-
-def largest_entries(
-    vectors: npt.NDArray[Any], plural: str, first: int | npt.NDArray[np.intp] = 0
-) -> npt.NDArray[Any]:
-    """Return the largest absolute entry of each vector; raise if one has no direction.
-
-    An error counts vectors from `first` on, or names the one of these indices.
-    """
-    largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0.0)
+    largest = np.abs(vectors).max(axis=1, keepdims=True)
     wrong = ~(np.isfinite(largest) & (largest > 0))[:, 0]
     if wrong.any():
         at = int(wrong.argmax())
         what = "is zero" if largest[at] == 0 else "has values that are not finite"
-        index = first[at] if isinstance(first, np.ndarray) else first + at
         raise ValueError(
-            f"{plural}[{index}] {what}, so it has no direction: leave it out, or embed its text "
-            "again."
+            f"{name}[{indices[at]}] {what}, so it has no direction: leave it out, or embed its "
+            "text again."
         )
-    return np.asarray(largest)
-
-
-def _refuse(vectors: npt.NDArray[Any], plural: str, n_features: int) -> NoReturn:
-    if vectors.dtype.kind not in "fiu":
-        raise ValueError(
-            f"{plural} must be real numbers, got {vectors.dtype}: pass a dense array of embeddings."
-        )
-    raise ValueError(
-        f"{plural} must have {n_features} features, or be one vector of them, got shape "
-        f"{vectors.shape}: embed them with the model that the map was learned for."
-    )
+    scaled = (vectors / largest.astype(np.float64)).astype(dtype, copy=False)
+    scaled /= np.sqrt(np.einsum("ij,ij->i", scaled, scaled))[:, None]
+    return np.asarray(scaled)

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from calipers.arrays import FloatArray
-from calipers.search.crossvalidation import Scored
-from calipers.search.holdouts import HoldOut
-from calipers.search.ranking import MEASURES, QueryScores, ranks
+from calipers.data.files import atomic_write
+from calipers.evaluation.page import listed, page, picture, table
+from calipers.search.holdouts import DECIDES, Scored
+from calipers.search.ranking import MEASURES, Vectors, measures, ranks
 from calipers.search.relevance import read_relevance
-from calipers.search.vectors import check_width, given_vectors
 
-MEASURE_NAMES = {
-    "ndcg@10": "nDCG@10",
-    "recall@10": "recall@10",
-    "recall@100": "recall@100",
-    "mrr": "MRR",
-}
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 TITLES = {
     "queries": "New queries about known documents",
     "documents": "Queries about documents without clicks",
@@ -31,7 +28,6 @@ TITLES = {
 
 _N_DRAWS = 2000  # of the bootstrap
 _N_LISTED = 10  # queries that gained and lost most
-_STALE = "Out of date: the map has learned more since; fit again for new numbers."
 _SATURATED = 0.95  # a score above which little is left to gain
 
 
@@ -79,7 +75,7 @@ class Comparison:
         order = np.argsort(gains, kind="stable")
         lows, highs = _bootstrap(scored, rng)
 
-        def listed(places: Any) -> list[tuple[Any, float, float]]:
+        def told(places: Iterable[int]) -> list[tuple[Any, float, float]]:
             return [
                 (ids[scored.queries[i]], float(scored.before[i, 0]), float(scored.after[i, 0]))
                 for i in places
@@ -88,40 +84,61 @@ class Comparison:
         def means(values: FloatArray) -> dict[str, float]:
             return dict(zip(MEASURES, values.mean(axis=0).tolist(), strict=True))
 
+        won, lost = int(np.sum(gains > 0)), int(np.sum(gains < 0))
         return cls(
-            name=scored.hold_out.name,
+            name=scored.name,
             n_queries=len(gains),
             before=means(scored.before),
             after=means(scored.after),
             interval={m: (lows[i], highs[i]) for i, m in enumerate(MEASURES)},
             lower_bound=scored.lower_bound(),
-            won=int(np.sum(gains > 0)),
-            lost=int(np.sum(gains < 0)),
-            gained_most=listed([i for i in order[::-1][:_N_LISTED] if gains[i] > 0]),
-            lost_most=listed([i for i in order[:_N_LISTED] if gains[i] < 0]),
+            won=won,
+            lost=lost,
+            gained_most=told(order[::-1][: min(_N_LISTED, won)]),
+            lost_most=told(order[: min(_N_LISTED, lost)]),
             gains=gains[order].tolist(),
         )
 
     @property
     def gain(self) -> float:
         """The gain in nDCG@10."""
-        return self.after["ndcg@10"] - self.before["ndcg@10"]
+        return self.after[DECIDES] - self.before[DECIDES]
 
-    @property
-    def saturation(self) -> str | None:
-        """A sentence if the base is near its ceiling, else None."""
-        base = self.before["ndcg@10"]
-        if base < _SATURATED:
-            return None
-        return (
-            f"The base is near its ceiling: nDCG@10 is {100 * base:.1f} of 100, so that no map "
-            f"can gain more than {100 * (1 - base):.1f} points here."
+    def rows(self) -> list[tuple[str, str, str, str, str]]:
+        """Return measure, before, after, gain and its interval, of 100."""
+        rows = []
+        for measure, name in MEASURES.items():
+            before, after = 100 * self.before[measure], 100 * self.after[measure]
+            low, high = (100 * end for end in self.interval[measure])
+            interval = f"{low:+.1f} to {high:+.1f}"
+            rows.append((name, f"{before:.1f}", f"{after:.1f}", f"{after - before:+.1f}", interval))
+        return rows
+
+    def queries(self) -> list[str]:
+        """Return sentences on how many queries gained and lost, and which did most."""
+        same = self.n_queries - self.won - self.lost
+        told = [f"{self.won:,} queries won, {self.lost:,} lost, {same:,} the same"]
+        for title, most in (("Gained most", self.gained_most), ("Lost most", self.lost_most)):
+            if most:
+                shown = ", ".join(f"{q} ({100 * (after - b):+.0f})" for q, b, after in most)
+                told.append(f"{title}: {shown}")
+        return told
+
+    def __str__(self) -> str:
+        lines = [f"{m:<12}{b:>8}{a:>8}{gain:>8}   {ends}" for m, b, a, gain, ends in self.rows()]
+        return "\n".join(
+            [
+                f"{TITLES[self.name]} ({self.n_queries:,} queries)",
+                f"{'':12}{'before':>8}{'after':>8}{'gain':>8}   95 % interval",
+                *lines,
+                *self.queries(),
+            ]
         )
 
 
 def _bootstrap(scored: Scored, rng: np.random.Generator) -> tuple[list[float], list[float]]:
     """Return the 95 % intervals of mean gains, by drawing groups of queries with replacement."""
-    group = np.unique(scored.hold_out.group[scored.queries], return_inverse=True)[1]
+    group = np.unique(scored.group, return_inverse=True)[1]
     n = int(group.max()) + 1
     gains = scored.after - scored.before
     sums = np.column_stack([np.bincount(group, column, minlength=n) for column in gains.T])
@@ -149,8 +166,6 @@ class RetrievalReport:
         By name.
     remarks : tuple of str
         Sentences that a reader needs beside the verdict.
-    stale : bool
-        Whether the map has learned more since.
     """
 
     verdict: str
@@ -158,105 +173,101 @@ class RetrievalReport:
     decides: str
     comparisons: dict[str, Comparison]
     remarks: tuple[str, ...] = ()
-    stale: bool = False
 
     @classmethod
     def of(
         cls,
-        comparisons: list[Comparison],
-        decides: str,
+        scored: Iterable[Scored],
+        ids: list[Any],
+        rng: np.random.Generator,
+        *,
         remarks: Iterable[str] = (),
         otherwise: str | None = None,
     ) -> RetrievalReport:
-        """Take the decision and put it into words; `otherwise` is a remark on no gain."""
-        by_name = {one.name: one for one in comparisons}
-        deciding = by_name[decides]
+        """Summarise scores, of which the first decide; `otherwise` is a remark on no gain."""
+        comparisons = {one.name: Comparison.of(one, ids, rng) for one in scored}
+        deciding = next(iter(comparisons.values()))
         helps = deciding.lower_bound > 0
-        where = TITLES[decides][0].lower() + TITLES[decides][1:]
-        low, high = deciding.interval["ndcg@10"]
-        measured = (
-            f"nDCG@10 {100 * deciding.before['ndcg@10']:.1f} -> "
-            f"{100 * deciding.after['ndcg@10']:.1f}, {100 * deciding.gain:+.1f} "
-            f"({100 * low:+.1f} to {100 * high:+.1f}), {where}"
-        )
+        before, after = 100 * deciding.before[DECIDES], 100 * deciding.after[DECIDES]
+        low, high = (100 * end for end in deciding.interval[DECIDES])
+        where = TITLES[deciding.name]
         verdict = (
-            f"The map helps: {measured}."
-            if helps
-            else f"No gain that can be told from nothing: {measured}."
+            f"{'The map helps' if helps else 'No gain that can be told from nothing'}: "
+            f"{MEASURES[DECIDES]} {before:.1f} -> {after:.1f}, {after - before:+.1f} "
+            f"({low:+.1f} to {high:+.1f}), {where[0].lower()}{where[1:]}."
         )
-        first = [otherwise] if otherwise and not helps else []
-        return cls(verdict, helps, decides, by_name, (*first, *remarks))
-
-    def as_stale(self) -> RetrievalReport:
-        """Return the report of a map that has learned more since."""
-        remarks = [one for one in self.remarks if one != _STALE]
-        return replace(self, stale=True, remarks=(_STALE, *remarks))
+        told = [otherwise] if otherwise and not helps else []
+        if before >= 100 * _SATURATED:
+            told.append(
+                f"The base is near its ceiling: no map can gain more than {100 - before:.1f} "
+                "points here."
+            )
+        return cls(verdict, helps, deciding.name, comparisons, (*told, *remarks))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, as JSON has them."""
-        return {
-            "verdict": self.verdict,
-            "helps": self.helps,
-            "decides": self.decides,
-            "remarks": list(self.remarks),
-            "stale": self.stale,
-            "comparisons": {name: vars(one).copy() for name, one in self.comparisons.items()},
-        }
+        return asdict(self)
 
     def to_html(self) -> str:
-        """Return a page with pictures that needs no network."""
-        from calipers.search.page import page
-
-        return page(self)
+        """Return a page with pictures, by matplotlib, that needs no network."""
+        headings = ("measure", "before", "after", "gain", "95 % interval")
+        sections = {
+            TITLES[name]: picture(_drawn(one), f"Before and after, {name}")
+            + table(headings, one.rows())
+            + listed(one.queries())
+            for name, one in self.comparisons.items()
+        }
+        return page(self.verdict, lead=self.remarks, sections=sections)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page of `to_html` into a file."""
-        Path(path).write_text(self.to_html(), encoding="utf-8")
+        text = self.to_html()
+        with atomic_write(path) as stream:
+            stream.write(text.encode())
 
     def __repr__(self) -> str:
         return str(self)
 
     def __str__(self) -> str:
-        lines = [self.verdict, *self.remarks]
-        for one in self.comparisons.values():
-            lines += ["", *_lines(one)]
-        return "\n".join(lines)
+        parts = ["\n".join([self.verdict, *self.remarks]), *map(str, self.comparisons.values())]
+        return "\n\n".join(parts)
+
+
+def _drawn(one: Comparison) -> Figure:
+    """Draw each measure before and after, and the gain of every query."""
+    from calipers.plot import CLASS_COLORS, figure_class
+
+    figure = figure_class()(figsize=(9, 3), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    places = range(len(MEASURES))
+    before, after = (
+        [100 * scores[measure] for measure in MEASURES] for scores in (one.before, one.after)
+    )
+    left.hlines(places, before, after, color=CLASS_COLORS[6], linewidth=3)
+    left.plot(before, places, "o", color="grey", label="before")
+    left.plot(after, places, "o", color=CLASS_COLORS[6], label="after")
+    left.set(xlim=(0, 100), yticks=places, yticklabels=[*MEASURES.values()])
+    left.invert_yaxis()
+    left.legend()
+    gains = 100 * np.array(one.gains[::-1])
+    right.fill_between(np.arange(len(gains)), gains, step="mid", color=CLASS_COLORS[6])
+    right.set(ylim=(-100, 100), xlabel="queries", ylabel="gain in nDCG@10")
+    return figure
 
 
 def remarks_on_left_out(n_queries: int) -> list[str]:
     """Return what to say about queries without a pair."""
-    left_out = (
+    if not n_queries:
+        return []
+    return [
         f"Queries without a pair were left out: {n_queries:,}; add pairs if these should count."
-    )
-    return [left_out] if n_queries else []
-
-
-def _lines(one: Comparison) -> list[str]:
-    """Return a comparison as text."""
-    rows = [
-        f"{MEASURE_NAMES[m]:<12}{100 * one.before[m]:>8.1f}{100 * one.after[m]:>8.1f}"
-        f"{100 * (one.after[m] - one.before[m]):>+8.1f}"
-        f"   {100 * one.interval[m][0]:+.1f} to {100 * one.interval[m][1]:+.1f}"
-        for m in MEASURES
     ]
-    tied = one.n_queries - one.won - one.lost
-    lines = [
-        f"{TITLES[one.name]} ({one.n_queries:,} queries)",
-        f"{'':12}{'before':>8}{'after':>8}{'gain':>8}   95 % interval",
-        *rows,
-        f"{one.won:,} queries won, {one.lost:,} lost, {tied:,} the same",
-    ]
-    for title, listed in (("Gained most", one.gained_most), ("Lost most", one.lost_most)):
-        if listed:
-            shown = ", ".join(f"{q} ({100 * (after - b):+.0f})" for q, b, after in listed)
-            lines.append(f"{title}: {shown}")
-    return lines + ([one.saturation] if one.saturation else [])
 
 
 def retrieval_report(
     query_map: Any,
-    queries: Any,
-    documents: Any,
+    queries: npt.ArrayLike,
+    documents: npt.ArrayLike,
     pairs: Any,
     *,
     query_ids: Any = None,
@@ -282,27 +293,29 @@ def retrieval_report(
 
     Examples
     --------
-    >>> from calipers.search.query_map import QueryMap
+    >>> from calipers import QueryMap
     >>> swap = QueryMap([[0.0, 1.0], [1.0, 0.0]])
     >>> report = retrieval_report(swap, np.eye(2), np.eye(2), [[0, 1], [1, 0]])
     >>> report.comparisons["given"].after["mrr"]
     1.0
     """
     query_map = getattr(query_map, "map_", query_map)
-    with given_vectors(queries, "queries") as given, given_vectors(documents, "documents") as all_:
-        check_width(given, "queries", query_map.n_query_features)
-        check_width(all_, "documents", query_map.n_document_features)
-        relevance = read_relevance(pairs, (len(given), len(all_)), (query_ids, document_ids))
-        own = relevance.queries
-        local = np.column_stack(
-            [np.searchsorted(own, relevance.pairs[:, 0]), relevance.pairs[:, 1]]
-        )
-        vectors = given.take(own)
-        after = ranks(query_map.transform(vectors), local, all_, query_map.document_components)
-        before = ranks(vectors, local, all_)
-    each = np.arange(len(own))
-    without, mapped = (QueryScores.of(local, rank).values for rank in (before, after))
-    scored = Scored(HoldOut("given", local, each, each), each, without, mapped)
-    called = own.tolist() if query_ids is None else np.asarray(query_ids)[own].tolist()
-    comparison = Comparison.of(scored, called, np.random.default_rng(0))
-    return RetrievalReport.of([comparison], "given", remarks_on_left_out(len(given) - len(own)))
+    given, searched = Vectors(queries, "queries"), Vectors(documents, "documents")
+    given.check_width(query_map.n_query_features)
+    searched.check_width(query_map.n_document_features)
+    relevance = read_relevance(pairs, (len(given), len(searched)), (query_ids, document_ids))
+    own = relevance.queries
+    local = np.column_stack([np.searchsorted(own, relevance.pairs[:, 0]), relevance.pairs[:, 1]])
+    vectors, each = given.take(own), np.arange(len(own))
+    after = ranks(query_map.transform(vectors), local, searched, query_map.document_components)
+    before = ranks(vectors, local, searched)
+    scored = Scored("given", each, each, measures(local, before), measures(local, after))
+    remarks = remarks_on_left_out(len(given) - len(own))
+    rng = np.random.default_rng(0)
+    return RetrievalReport.of([scored], names_of(own, query_ids), rng, remarks=remarks)
+
+
+def names_of(queries: npt.NDArray[np.intp], ids: Any) -> list[Any]:
+    """Return what queries are called: their ids, or their indices."""
+    named = queries if ids is None else np.asarray(ids, dtype=object)[queries]
+    return [*named.tolist()]

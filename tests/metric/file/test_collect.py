@@ -11,7 +11,7 @@ import pytest
 
 import calipers
 from calipers.metric.file import contents_of, read, write
-from calipers.search.loading import load
+from calipers.search.query_map import load
 from metric_files import FakeLearner
 
 X = np.random.default_rng(0).standard_normal((20, 3))
