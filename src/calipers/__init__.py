@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from calipers.estimators import WithinClass as WithinClass
     from calipers.estimators.matching import PairClassifier as PairClassifier
     from calipers.estimators.matching import TripletClassifier as TripletClassifier
-    from calipers.estimators.selection import MetricCV as MetricCV
+    from calipers.estimators.metric_cv import MetricCV as MetricCV
     from calipers.metric.saved import SavedMetric as SavedMetric
     from calipers.search.adapter import QueryAdapter as QueryAdapter
     from calipers.search.bridge import Bridge as Bridge
@@ -74,7 +74,7 @@ _HOME_OF = {
     "Discriminant": "calipers.estimators",
     "Euclidean": "calipers.estimators",
     "FileError": "calipers.data.files",
-    "MetricCV": "calipers.estimators.selection",
+    "MetricCV": "calipers.estimators.metric_cv",
     "QueryAdapter": "calipers.search.adapter",
     "QueryMap": "calipers.search.query_map",
     "SavedMetric": "calipers.metric.saved",

@@ -25,7 +25,7 @@ mlkr         MLKR: the same for regression
 ============ ===========================================================================
 
 Also here: `checkpoint`, `closed_forms`, `comparison`, `fitting`, `inputs`, `local_scatters`,
-`matching`, `one_round`, `rounds`, `selection`, `soft_learning`, `stream`, `tasks`, `theory`,
+`matching`, `one_round`, `rounds`, `metric_cv`, `soft_learning`, `stream`, `theory`,
 `thresholds`, `tuples`, `validation`.
 """
 

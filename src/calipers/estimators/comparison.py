@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -13,70 +15,159 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.parallel import Parallel, delayed
 
-from calipers.arrays import FloatArray
-from calipers.estimators.tasks import Task
+from calipers.arrays import FloatArray, IndexArray
+from calipers.data.samples import Samples, gathered, weights_of
+from calipers.estimators.inputs import Given
 from calipers.evaluation import scores
-from calipers.interrupt import InterruptedFitWarning, interrupt_requested
+from calipers.evaluation.folds import folds, grouped
+from calipers.interrupt import InterruptedFitWarning
+from calipers.metric.init import evenly_spaced
 from calipers.notices import DataWarning
 
 Candidates: TypeAlias = list[tuple[str, Any]]
 
 
+@dataclass(frozen=True)
+class Task:
+    """Examples of one kind, to be learned from and held out."""
+
+    kind: str  # "samples", "triplets" or "pairs"
+    X: npt.NDArray[Any]
+    examples: npt.NDArray[Any]  # labels, triplets, or pairs with their sign
+    folds: IndexArray  # of each example
+    n_all: int  # examples that were given, of which these are some
+    weights: FloatArray | None = None  # how often each sample counts
+
+    def validate(self, candidate: Any, fold: int) -> Finished:
+        """Learn from the other folds, and judge by this one."""
+        held, estimator, started = self.folds == fold, clone(candidate), perf_counter()
+        X = self.X[~held] if self.kind == "samples" else self.X
+        weights = None if self.weights is None else self.weights[~held]
+        learn(estimator, self.kind, X, self.examples[~held], sample_weight=weights)
+        fitted = perf_counter()
+        Z = self.X.astype(np.float64, copy=False) @ estimator.components_.T
+        if self.kind == "samples":
+            errors = scores.impostor_share(Z, self.examples, held)
+        elif self.kind == "triplets":
+            errors = scores.violations_by_anchor(Z, self.examples[held])
+        else:
+            errors = scores.misrankings(Z, self.examples[held])
+        return Finished(errors, fitted - started, perf_counter() - fitted, estimator)
+
+    def mean_error(self, errors: FloatArray, fold: int | None = None) -> tuple[float, float]:
+        """Mean and standard error of the errors of a fold, or of all, fold by fold."""
+        order = np.argsort(self.folds, kind="stable") if fold is None else self.folds == fold
+        signs = self.examples[order, 2] if self.kind == "pairs" else None
+        weights = None if self.weights is None else self.weights[order]
+        return scores.mean_error(errors, signs, weights)
+
+
 class Finished(NamedTuple):
-    """A candidate on a fold: errors of the held-out examples, seconds to fit and to score."""
+    """A candidate on a fold: errors of the held-out examples, seconds, the fitted learner."""
 
     errors: FloatArray
     fit_seconds: float
     score_seconds: float
+    estimator: Any
 
 
+def learn(estimator: Any, kind: str, X: Any, examples: Any, **more: Any) -> None:
+    """Fit by the method for this kind of examples; those that need none are fitted to samples."""
+    more = {name: value for name, value in more.items() if value is not None}
+    by_triplets, by_pairs = (
+        getattr(estimator, name, None) for name in ("fit_triplets", "fit_pairs")
+    )
+    if kind == "samples":
+        estimator.fit(X, examples, **more)
+    elif kind == "triplets" and by_triplets is not None:
+        by_triplets(X, examples, **more)
+    elif kind == "pairs" and by_pairs is not None:
+        by_pairs(X, examples[:, :2], examples[:, 2], **more)
+    else:
+        estimator.fit(X, **more)
+
+
+def task_of(given: Given, n_folds: int, most: int, rng: np.random.Generator) -> Task:
+    """At most so many of what was given, evenly spaced, and the fold of each."""
+    samples = given.samples
+    if given.triplets is None and given.pairs is None:
+        indices = _compared(samples, n_folds, most)
+        labels = np.unique(samples.labels_of(indices), return_inverse=True)[1]
+        fold_of, weights = folds(labels, None, n_folds, rng), weights_of(samples, indices)
+        return Task("samples", samples.take(indices), labels, fold_of, samples.shape[0], weights)
+    all_examples = given.examples
+    is_pairs = given.triplets is None
+    examples = all_examples[evenly_spaced(len(all_examples), most)]
+    X, some = gathered(samples, examples, 2 if is_pairs else 3)
+    if is_pairs:
+        return Task("pairs", X, some, folds(some[:, 2], None, n_folds, rng), len(all_examples))
+    fold_of = grouped(some[:, 0], n_folds, rng)  # the triplets of an anchor stay together
+    if len(np.unique(fold_of)) < n_folds:
+        raise ValueError(
+            f"MetricCV(cv={n_folds}) has triplets of too few anchors for so many folds: lower cv, "
+            "or pass more."
+        )
+    return Task("triplets", X, some, fold_of, len(all_examples))
+
+
+def _compared(samples: Samples, n_folds: int, most: int) -> IndexArray:
+    """Indices of about so many samples, evenly spaced; of many small classes, of whole ones.
+
+    Where classes have fewer of these samples than there are folds, samples that are held out would
+    have no neighbour of their class.
+    """
+    n, n_classes = samples.shape[0], len(samples.class_sizes)
+    indices, n_whole = evenly_spaced(n, most), most * n_classes // n
+    present = np.unique(samples.labels_of(indices))
+    if n <= most or n_whole < 2 or len(indices) >= n_folds * len(present):
+        return indices
+    whole = evenly_spaced(n_classes, n_whole)
+    return np.flatnonzero(np.isin(samples.labels_of(np.arange(n)), whole))
+
+
+@dataclass
 class Comparison:
-    """Fits all candidates to all folds, and says which is the simplest of the best."""
+    """What is finished of a comparison: candidates on folds."""
 
-    def __init__(self, candidates: Candidates, task: Task, n_folds: int) -> None:
-        self.candidates, self.task, self.n_folds = candidates, task, n_folds
-        self.finished: dict[tuple[int, int], Finished] = {}  # by candidate and fold
-        self.failures: dict[str, str] = {}  # why a candidate could not be fitted
-        self.interrupted = False
+    candidates: Candidates
+    task: Task
+    finished: dict[tuple[int, int], Finished] = field(default_factory=dict)  # candidate, fold
+    fitted: dict[int, Any] = field(default_factory=dict)  # each candidate, to its last fold
+    failures: dict[str, str] = field(default_factory=dict)  # why a candidate was not fitted
 
-    def run(self, tell: Callable[[Any, Callable[[], Any]], Any], n_jobs: int | None) -> None:
-        """Fit and score; ``tell`` runs a fit as a task that callbacks are told of."""
-        todo = [
-            (place, fold) for place in range(len(self.candidates)) for fold in range(self.n_folds)
-        ]
+    @property
+    def n_folds(self) -> int:
+        """Number of folds."""
+        return int(self.task.folds.max()) + 1
 
-        def validate(key: tuple[int, int]) -> None:
-            if requested():
-                return
-            name, candidate = self.candidates[key[0]]
-            estimator = clone(candidate)
+    def run(self, n_jobs: int | None, after_fit: Callable[[], bool]) -> None:
+        """Fit all candidates to all folds, until ``after_fit`` asks to stop."""
+        keys = [(place, fold) for place in range(len(self.candidates)) for fold in self._folds()]
+        stopped = False
+
+        def validate(key: tuple[int, int]) -> Finished | str | None:
             try:
-                result = tell(estimator, lambda: self.task.validate(estimator, key[1]))
-            except ValueError as error:
-                self.failures.setdefault(name, str(error))
-                return
-            if not getattr(estimator, "interrupted_", False):
-                self.finished[key] = Finished(*result)
+                return None if stopped else self.task.validate(self.candidates[key[0]][1], key[1])
+            except ValueError as problem:
+                return str(problem)
 
-        with interrupt_requested() as requested, _quiet():
-            if n_jobs in (None, 1):
-                for key in todo:
-                    validate(key)
-            else:
-                Parallel(n_jobs=n_jobs, prefer="threads")(delayed(validate)(key) for key in todo)
-            self.interrupted = requested()
+        with quiet():
+            jobs = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+            found = jobs(delayed(validate)(key) for key in keys)
+            for key, each in zip(keys, found, strict=True):
+                stopped = stopped or after_fit()
+                if isinstance(each, str):
+                    self.failures.setdefault(self.candidates[key[0]][0], each)
+                elif each is not None and not getattr(each.estimator, "interrupted_", False):
+                    self.finished[key] = each._replace(estimator=None)
+                    self.fitted[key[0]] = each.estimator
 
-    def choice(self, owner: str) -> Choice:
+    def choice(self) -> Choice:
         """The first candidate within one standard error of the best, of those that are done."""
-        errors = self._errors()
+        errors, mean_error = self._errors(), self.task.mean_error
         if not errors:
             problem = next(iter(self.failures.values()), "the comparison was interrupted")
-            raise ValueError(f"No candidate of {owner} could be fitted: {problem}")
-        groups, weights = self._of_folds(self.task.groups), self._of_folds(self.task.weights)
-
-        def mean_error(each: FloatArray) -> tuple[float, float]:
-            return scores.mean_error(each, groups, weights)
-
+            raise ValueError(f"No candidate of MetricCV could be fitted: {problem}")
         means = {place: mean_error(each)[0] for place, each in errors.items()}
         best = min(means, key=lambda place: means[place])
         for place, each in errors.items():
@@ -84,24 +175,31 @@ class Comparison:
             if place == best or difference <= bound:
                 break
         names = [name for name, _ in self.candidates]
+        error = f"{means[place]:.4g}"
+        if place == best:
+            why = f"has the lowest validation error, {error}"
+            others = sorted((mean, other) for other, mean in means.items() if other != best)
+            why += f", next {names[others[0][1]]!r} {others[0][0]:.4g}." if others else "."
+        else:
+            why = (
+                f"has validation error {error}, which exceeds the lowest, {means[best]:.4g} of "
+                f"{names[best]!r}, by {difference:.2g}: no more than one standard error "
+                f"({bound:.2g})."
+            )
         verdict = f"{names[place]!r} was chosen: it"
         if names[place] == "euclidean":
-            share = self.task.share
+            n, n_all = len(self.task.folds), self.task.n_all
+            share = f" on {n:,} of {n_all:,} {self.task.kind}" if n < n_all else ""
             verdict = f"Nothing tried beats the Euclidean distance{share}: 'euclidean'"
-        reason = f"{verdict} {_reason(names, means, place, best, difference, bound)}"
-        return Choice(place, names[place], reason, means)
+        return Choice(place, names[place], f"{verdict} {why}", means)
 
     def results(self, means: dict[int, float]) -> dict[str, Any]:
         """The table of what was tried, as GridSearchCV has it; scores are minus mean errors."""
         n = len(self.candidates)
         split, fitting, scoring = np.full((3, self.n_folds, n), np.nan)
-        for (place, fold), finished in self.finished.items():
-            groups, weights = (
-                self._of_folds(each, [fold]) for each in (self.task.groups, self.task.weights)
-            )
-            split[fold, place] = -scores.mean_error(finished.errors, groups, weights)[0]
-            fitting[fold, place] = finished.fit_seconds
-            scoring[fold, place] = finished.score_seconds
+        for (place, fold), each in self.finished.items():
+            split[fold, place] = -self.task.mean_error(each.errors, fold)[0]
+            fitting[fold, place], scoring[fold, place] = each.fit_seconds, each.score_seconds
         mean = np.array([-means.get(place, np.nan) for place in range(n)])
         ranked = np.where(np.isnan(mean), -np.inf, mean)
         names = [name for name, _ in self.candidates]
@@ -112,7 +210,7 @@ class Comparison:
             "std_score_time": scoring.std(axis=0),
             "param_candidate": np.ma.MaskedArray(np.array(names, dtype=object), mask=[False] * n),
             "params": [{"candidate": name} for name in names],
-            **{f"split{fold}_test_score": split[fold] for fold in range(self.n_folds)},
+            **{f"split{fold}_test_score": split[fold] for fold in self._folds()},
             "mean_test_score": mean,
             "std_test_score": split.std(axis=0),
             "rank_test_score": np.sum(ranked > ranked[:, None], axis=1, dtype=np.int32) + 1,
@@ -120,21 +218,14 @@ class Comparison:
 
     def _errors(self) -> dict[int, FloatArray]:
         """Errors of all examples, fold by fold, of the candidates whose folds are all done."""
-        finished, folds = self.finished, range(self.n_folds)
         return {
-            place: np.concatenate([finished[place, fold].errors for fold in folds])
+            place: np.concatenate([self.finished[place, fold].errors for fold in self._folds()])
             for place in range(len(self.candidates))
-            if all((place, fold) in finished for fold in folds)
+            if all((place, fold) in self.finished for fold in self._folds())
         }
 
-    def _of_folds(
-        self, values: npt.NDArray[Any] | None, folds: Iterable[int] | None = None
-    ) -> npt.NDArray[Any] | None:
-        """Values of the examples of some folds, or of all, in the order of their errors."""
-        if values is None:
-            return None
-        some = range(self.n_folds) if folds is None else folds
-        return np.concatenate([values[self.task.folds == fold] for fold in some])
+    def _folds(self) -> range:
+        return range(self.n_folds)
 
 
 class Choice(NamedTuple):
@@ -147,29 +238,9 @@ class Choice(NamedTuple):
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Ignore what fits inside warn of: the chosen candidate warns again."""
     with warnings.catch_warnings():
         for category in (InterruptedFitWarning, ConvergenceWarning, DataWarning):
             warnings.simplefilter("ignore", category)
         yield
-
-
-def _reason(
-    names: list[str],
-    means: dict[int, float],
-    chosen: int,
-    best: int,
-    difference: float,
-    bound: float,
-) -> str:
-    """Why a candidate was chosen, without its name."""
-    error = means[chosen]
-    if chosen == best:
-        others = sorted((mean, place) for place, mean in means.items() if place != best)
-        beside = f", next {names[others[0][1]]!r} {others[0][0]:.4g}" if others else ""
-        return f"has the lowest validation error, {error:.4g}{beside}."
-    return (
-        f"has validation error {error:.4g}, which exceeds the lowest, {means[best]:.4g} of "
-        f"{names[best]!r}, by {difference:.2g}: no more than one standard error ({bound:.2g})."
-    )

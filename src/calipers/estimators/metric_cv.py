@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import nullcontext
 from numbers import Integral
-from threading import Lock
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,17 +21,16 @@ from calipers.estimators import (
     WithinClass,
     validation,
 )
-from calipers.estimators.comparison import Candidates, Comparison
+from calipers.estimators.comparison import Candidates, Comparison, learn, task_of
 from calipers.estimators.fitting import FromLabels, FromPairs, FromTriplets
 from calipers.estimators.inputs import Given
-from calipers.estimators.tasks import task_of, weight_parameter
 from calipers.estimators.validation import AT_LEAST_ONE
-from calipers.interrupt import InterruptedFitWarning
+from calipers.interrupt import InterruptedFitWarning, interrupt_requested
 from calipers.metric.mahalanobis import MahalanobisMixin
 from calipers.notices import warn_user
+from calipers.solvers.training import CallbackObserver
 
 MANY_NEIGHBORS = 20
-CANDIDATE, CHOSEN = "candidate", "chosen candidate"  # names of tasks
 
 
 def label_candidates() -> Candidates:
@@ -124,7 +120,7 @@ class MetricCV(
     notes_ : list of str
         Remarks about the data, and about candidates that could not be fitted.
     interrupted_ : bool
-        Whether Ctrl-C ended the comparison early.
+        Whether Ctrl-C ended the comparison, with the best of the candidates compared by then.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -166,59 +162,79 @@ class MetricCV(
 
     def _learn(self, given: Given) -> None:
         """Compare the candidates, then fit the chosen one to all samples."""
-        self._check(given)
+        self.notes_ = self._check(given)
         seed = int(check_random_state(self.random_state).randint(2**31))
         task = task_of(given, self.cv, self.max_compared, np.random.default_rng(seed))
-        candidates = self._prepared(default_candidates(given), seed)
-        comparison = Comparison(candidates, task, self.cv)
-        fits = Fits(self, given, candidates, len(task.folds))
-        comparison.run(fits.run, self.n_jobs)
-        self._choose(comparison)
-        chosen = clone(candidates[self.best_index_][1])
-        more = weight_parameter(given.samples.weights)
-        if given.client is not None:
-            more["client"] = given.client
-        fits.run(chosen, lambda: task.fit(chosen, given.X, given.examples, **more), name=CHOSEN)
+        comparison = Comparison(self._prepared(default_candidates(given), seed), task)
+        n_fits = comparison.n_folds * len(comparison.candidates) + 1
+        best: Any = None
+        with (
+            CallbackObserver(
+                self, given.X, given.y, n_fits, lambda: {"components_": best.components_}
+            ) as callbacks,
+            interrupt_requested() as requested,
+        ):
+
+            def after_fit() -> bool:
+                return callbacks.step() | requested()
+
+            comparison.run(self.n_jobs, after_fit)
+            choice = comparison.choice()
+            if requested():
+                best = comparison.fitted[choice.place]
+            else:
+                best = clone(comparison.candidates[choice.place][1])
+                weights, client = given.samples.weights, given.client
+                more = {"sample_weight": weights, "client": client}
+                learn(best, task.kind, given.X, given.examples, **more)
+                after_fit()
+            self.interrupted_ = requested()
+        if self.interrupted_:
+            warn_user(
+                f"{type(self).__name__} was interrupted: it takes the best of the candidates "
+                f"compared by then ({choice.name!r}), as far as it has learned.",
+                InterruptedFitWarning,
+            )
         if hasattr(self, "feature_names_in_"):
-            chosen.feature_names_in_ = self.feature_names_in_
-        self.best_estimator_ = chosen
-        self.components_, self.n_updates_ = chosen.components_, chosen.n_updates_
-        self.interrupted_ |= getattr(chosen, "interrupted_", False)
-        fits.end({"components_": self.components_})
+            best.feature_names_in_ = self.feature_names_in_
+        self.components_, self.n_updates_ = best.components_, best.n_updates_
+        self.best_estimator_, self.best_index_ = best, choice.place
+        self.chosen_, self.reason_ = choice.name, choice.reason
+        self.best_score_ = -choice.means[choice.place]
+        self.cv_results_ = comparison.results(choice.means)
+        self.notes_ += [
+            f"The candidate {name!r} was left out: {why.rstrip('.')}."
+            for name, why in comparison.failures.items()
+        ]
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         text: str = super().__repr__(N_CHAR_MAX)
         return f"{self.reason_} {text}" if hasattr(self, "reason_") else text
 
-    def _check(self, given: Given) -> None:
+    def _check(self, given: Given) -> list[str]:
         """Raise for candidates that are none, or that cannot learn from what is given."""
         owner, needs = type(self).__name__, "fit"
         if given.triplets is not None or given.pairs is not None:
             needs = "fit_pairs" if given.triplets is None else "fit_triplets"
         else:
             validation.check_classes(owner, given.classes, given.samples.class_sizes)
-        self.notes_ = validation.check_magnitude(given.samples)
         validation.check_components(owner, self.n_components, given.samples.shape[1])
-        for candidate in self.candidates or []:
-            named = isinstance(candidate, tuple) and len(candidate) == 2
-            if not (named and isinstance(candidate[0], str)) or not isinstance(
-                candidate[1], MahalanobisMixin
-            ):
-                raise ValueError(
-                    f"{owner} needs candidates as (name, learner) tuples, with learners of "
-                    f"calipers, got {candidate!r}."
-                )
-            is_from_labels = get_tags(candidate[1]).target_tags.required
-            if is_from_labels and not hasattr(candidate[1], needs):
-                raise ValueError(
-                    f"{owner}.{needs} cannot use the candidate {candidate[0]!r}: "
-                    f"{type(candidate[1]).__name__} has no {needs}. Leave it out."
-                )
-        names = [name for name, _ in self.candidates or []]
-        if len(set(names)) < len(names) or self.candidates == []:
+        candidates = self.candidates or []
+        names = [each[0] for each in candidates if isinstance(each, tuple) and len(each) == 2]
+        if self.candidates == [] or len(set(names)) < len(candidates):
             raise ValueError(
-                f"{owner} needs at least one candidate, each with a name of its own, got {names}."
+                f"{owner} needs candidates as (name, learner) tuples, each with a name of its own, "
+                f"got {self.candidates}."
             )
+        for name, learner in candidates:
+            if not isinstance(learner, MahalanobisMixin):
+                raise ValueError(f"{owner} needs learners of calipers, got {learner!r}.")
+            if get_tags(learner).target_tags.required and not hasattr(learner, needs):
+                raise ValueError(
+                    f"{owner}.{needs} cannot use the candidate {name!r}: "
+                    f"{type(learner).__name__} has no {needs}. Leave it out."
+                )
+        return validation.check_magnitude(given.samples)
 
     def _prepared(self, defaults: Candidates, seed: int) -> Candidates:
         """Candidates with `n_components` and a seed."""
@@ -232,61 +248,3 @@ class MetricCV(
                 candidate.set_params(random_state=seed)
             prepared.append((name, candidate))
         return prepared
-
-    def _choose(self, comparison: Comparison) -> None:
-        """Keep what the comparison says."""
-        self.notes_ += [
-            f"The candidate {name!r} was left out: {why.rstrip('.')}."
-            for name, why in comparison.failures.items()
-        ]
-        choice = comparison.choice(type(self).__name__)
-        self.best_index_, self.chosen_, self.reason_ = choice.place, choice.name, choice.reason
-        self.best_score_ = -choice.means[choice.place]
-        self.cv_results_ = comparison.results(choice.means)
-        self.interrupted_ = comparison.interrupted
-        if self.interrupted_:
-            warn_user(
-                f"{type(self).__name__} was interrupted while it compared candidates: it takes "
-                f"the best of those compared by then ({self.chosen_!r}).",
-                InterruptedFitWarning,
-            )
-
-
-class Fits:
-    """Tells scikit-learn's callbacks of the fits inside, and lets them reach into these.
-
-    The context has ``shares``: how much of all steps a fit is, by its task. Fits to some folds
-    without steps are none of it.
-    """
-
-    def __init__(
-        self, estimator: Any, given: Given, candidates: Candidates, n_compared: int
-    ) -> None:
-        n_folds, examples = estimator.cv, given.pairs if given.triplets is None else given.triplets
-        n_all = given.samples.shape[0] if examples is None else len(examples)
-        n_fits = n_folds * len(candidates) + 1
-        self._told = {"estimator": estimator, "X": given.X, "y": given.y}
-        self._context, self._lock = estimator._init_callback_context(max_subtasks=n_fits), Lock()
-        n_iterating = n_folds * sum(hasattr(each, "set_callbacks") for _, each in candidates)
-        last = n_all / (n_compared * (1 - 1 / n_folds))  # in fits to some folds
-        total = n_iterating + last
-        self._shares, self._context.shares = {CANDIDATE: 1 / total, CHOSEN: last / total}, {}
-        self._context.call_on_fit_task_begin(**self._told)
-
-    def run(self, estimator: Any, fit: Callable[[], Any], *, name: str = CANDIDATE) -> Any:
-        """Run a fit as a task, which ends however the fit does."""
-        has_steps = hasattr(estimator, "set_callbacks")
-        with self._lock:  # fits may run in several threads
-            context = self._context.subcontext(task_name=name)
-            if has_steps or name == CHOSEN:
-                self._context.shares[context.task_id] = self._shares[name]
-        context.call_on_fit_task_begin(**self._told)
-        try:
-            with context.propagate_callback_context(estimator) if has_steps else nullcontext():
-                return fit()
-        finally:
-            context.call_on_fit_task_end(**self._told)
-
-    def end(self, learned: dict[str, Any]) -> None:
-        """The fit around them is over."""
-        self._context.call_on_fit_task_end(**self._told, reconstruction_attributes=lambda: learned)
