@@ -336,7 +336,7 @@ def killed(rng: Rng, folder: Path) -> str:
         str(out),
         "--quiet",
     ]
-    words += ["--learner", "triplet-sgd", "--checkpoint", str(folder / "state")]
+    words += ["--learner", "triplet-sgd"]
     for _ in range(2):
         process = subprocess.Popen(words, stderr=subprocess.DEVNULL)
         with contextlib.suppress(subprocess.TimeoutExpired):

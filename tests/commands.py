@@ -16,7 +16,7 @@ from calipers.cli.main import main
 X, Y = load_iris(return_X_y=True)
 SPECIES = np.array(["setosa", "versicolor", "virginica"])[Y]
 FEATURES = ["sepal length", "sepal width", "petal length", "petal width"]
-FEW = ["--learner", "triplet-sgd", "--triplets", "500"]
+FEW = ["--learner", "triplet-sgd", "--n-triplets", "500"]
 
 
 def write_csv(path: Path, samples: Any = X, names: Any = FEATURES, labels: Any = SPECIES) -> None:

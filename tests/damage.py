@@ -273,7 +273,18 @@ def read_table(path: Path, label: str | None) -> str:
 def table_by_command(path: Path, label: str | None) -> str:
     """The same by the command line: `fit` refuses what the reader does, and what has no classes."""
     metric = path.with_name("metric.safetensors")
-    words = ["fit", str(path), "--method", "mini-sgd", "--triplets", "10", "-o", str(metric)]
+    words = [
+        "fit",
+        str(path),
+        "--learner",
+        "triplet-sgd",
+        "--method",
+        "mini-sgd",
+        "--n-triplets",
+        "10",
+        "-o",
+        str(metric),
+    ]
     told = by_command(metric, *words, *(["--label", label] if label else []))
     assert told or not read_table(path, label)
     return told

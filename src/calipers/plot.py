@@ -209,7 +209,7 @@ def scatter(
             marker=marker,
             alpha=0.8,
             linewidths=0,
-            label=str(label),
+            label=_plain(label),
             rasterized=True,  # in an SVG of many samples
         )
     if few and max(len(str(label)) for label in classes) <= 3:  # longer names hide the points
@@ -243,7 +243,7 @@ def _name_clouds(axes: Axes, points: FloatArray, labels: npt.NDArray[Any]) -> No
     outline = [withStroke(linewidth=4, foreground="white")]
     for label, color in zip(np.unique(labels), CLASS_COLORS, strict=False):
         x, y = np.median(points[labels == label], axis=0)
-        axes.annotate(str(label), (x, y), color=color, path_effects=outline, **look)
+        axes.annotate(_plain(label), (x, y), color=color, path_effects=outline, **look)
 
 
 def _shade(
@@ -399,12 +399,19 @@ def feature_importances(
     """
     shares = feature_shares(metric.components_, _scale(metric, feature_scale))
     order = np.argsort(-shares, kind="stable")[:top]
-    axes, places = _panel(axes), np.arange(len(order))
-    axes.barh(places, 100 * shares[order], color=_BLUE)
-    axes.set_yticks(places, _names(metric, order))
+    axes = _panel(axes)
+    share_bars(axes, _names(metric, order), shares[order])
+    return axes
+
+
+def share_bars(axes: Axes, names: Sequence[str], shares: npt.ArrayLike) -> None:
+    """Draw the share of each feature in squared distances, the first on top."""
+    places = np.arange(len(names))
+    axes.barh(places, 100 * np.asarray(shares), color=_BLUE)
+    axes.set_yticks(places, [_plain(name) for name in names])
+    axes.spines[["top", "right"]].set_visible(False)
     axes.invert_yaxis()
     axes.set_xlabel("share of squared distances, %")
-    return axes
 
 
 def feature_interactions(
@@ -446,7 +453,7 @@ def feature_interactions(
     scaled = metric.components_ * _scale(metric, feature_scale)
     order = np.argsort(-np.square(scaled).sum(axis=0), kind="stable")[:top]
     M = scaled[:, order].T @ scaled[:, order]
-    names, places = _names(metric, order), np.arange(len(order))
+    names, places = [_plain(name) for name in _names(metric, order)], np.arange(len(order))
     axes = _panel(axes)
     image = axes.imshow(M / (float(np.abs(M).max()) or 1.0), cmap="RdBu", vmin=-1, vmax=1)
     axes.set_xticks(places, names, rotation=60, ha="right", rotation_mode="anchor")
@@ -470,10 +477,14 @@ def _scale(metric: Any, feature_scale: npt.ArrayLike | None) -> FloatArray:
 
 
 def _names(metric: Any, places: IndexArray) -> list[str]:
-    """Return names of features, without signs that matplotlib takes for mathematics."""
+    """Return names of features."""
     names = getattr(metric, "feature_names_in_", None)
-    found = [f"feature {i + 1}" if names is None else str(names[i]) for i in places]
-    return [shortened(name).replace("$", r"\$") for name in found]
+    return [f"feature {i + 1}" if names is None else str(names[i]) for i in places]
+
+
+def _plain(name: object) -> str:
+    """Return a name without signs that matplotlib takes for mathematics, short enough."""
+    return shortened(str(name)).replace("$", r"\$")
 
 
 # Figures and panels

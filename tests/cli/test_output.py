@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
+import numpy as np
 import pytest
 
-from calipers.cli.output import check_picture, write_picture
+from calipers import Euclidean, MetricCV, TripletSGD
+from calipers.cli.output import FitAdvance, check_picture, write_json, write_picture
 from calipers.data.files import FileError
+from commands import SPECIES, X
 
 
 class Broken:
@@ -27,9 +31,26 @@ def test_a_picture_that_fails_leaves_the_old_one(tmp_path: Path) -> None:
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [
         ("picture.png", "old")
     ]
-
-
-def test_places_where_no_picture_can_go(tmp_path: Path) -> None:
     for place in (tmp_path, tmp_path / "nowhere" / "picture.png"):
         with pytest.raises(FileError):
             check_picture(place)
+
+
+def test_json_has_no_numbers_beyond_float64(capsys: pytest.CaptureFixture[str]) -> None:
+    write_json({"a": [1.5, float("inf")], "b": (float("nan"), None)})
+    assert json.loads(capsys.readouterr().out) == {"a": [1.5, None], "b": [None, None]}
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        TripletSGD(n_triplets=50_000),
+        MetricCV([("raw", Euclidean()), ("sgd", TripletSGD(n_triplets=20))]),
+    ],
+    ids=["steps", "fits"],
+)
+def test_a_bar_reaches_its_end(learner: Any) -> None:
+    shares: list[float] = []
+    learner.set_callbacks(FitAdvance(shares.append)).fit(X, SPECIES)
+    assert len(shares) > 3
+    np.testing.assert_allclose(sum(shares), 1.0)

@@ -11,7 +11,6 @@ import pytest
 from sklearn.datasets import load_diabetes
 
 from calipers.cli.encoded import check_labels
-from calipers.cli.learners import _in_words_of_the_command
 from commands import X, refused, run
 
 SCALED = ("--learner", "scaled", "-o", "m", "--quiet")
@@ -79,16 +78,6 @@ def test_whole_numbers_may_be_classes(capsys: pytest.CaptureFixture[str]) -> Non
     assert told in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("customers")
-def test_small_classes_are_evaluated(capsys: pytest.CaptureFixture[str]) -> None:
-    labels = ["a", "b"] * 10 + ["rare", "rare", "single"]
-    rows = [f"{i},{i * i % 7},{label}" for i, label in enumerate(labels)]
-    Path("a.csv").write_text("\n".join(["u,v,y", *rows]))
-    run("evaluate", "a.csv", "--label", "y", "--learner", "scaled", "--no-drop-ids")
-    told = capsys.readouterr().err
-    assert "fewer samples than the 5 folds are not in every fold: rare, single." in told
-
-
 def test_new_tables_may_have_units_where_the_old_one_had(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -143,38 +132,6 @@ def test_few_of_many_labels_that_differ_in_capitals_are_told() -> None:
     assert "Stra" not in told
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (
-            ["--components", "9"],
-            "iris.csv: MetricCV has --components 9, but X has 4 features: set at most 4.",
-        ),
-        (
-            ["--learner", "triplet-sgd", "--triplets", "5"],
-            "iris.csv: TripletSGD has --triplets 5, fewer than the 49 of one anchor with "
-            "n_neighbors=7: raise --triplets or lower n_neighbors.",
-        ),
-    ],
-)
-def test_what_to_do_is_said_in_words_of_the_command(
-    options: list[str], told: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    arguments = ["fit", "iris.csv", "--label", "species", "-o", "m", *options]
-    assert refused(capsys, *arguments) == told
-
-
-def test_why_a_candidate_is_left_out_is_told_whole(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    Path("a.csv").write_text("size,kind\n1,a\n2,a\n5,b\n7,b\n4,c\n3,c\n")
-    run("fit", "a.csv", "--label", "kind", "-o", "m")
-    note = next(line for line in capsys.readouterr().err.splitlines() if "many" in line)
-    assert note.startswith("Note: The candidate 'triplet-sgd-many' was left out: TripletSGD has")
-    assert note.endswith(".")
-    assert not note.endswith("..")
-
-
 @pytest.mark.parametrize("ending", ["jsonl", "parquet"])
 @pytest.mark.parametrize(
     ("row", "told"),
@@ -210,14 +167,6 @@ def test_a_file_of_labels_that_is_not_there(
     assert refused(capsys, "fit", "X.npy", "--label", "y.npy", "-o", "m") == told
 
 
-def test_folds_that_leave_one_sample_of_each_class(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    Path("a.csv").write_text("size,kind\n1.5,a\n2,a\n5,b\n7,b\n4,b\n")
-    told = "a.csv has at most 3 samples of a class, of which 2 folds leave 1 to learn from"
-    assert told in refused(capsys, "evaluate", "a.csv", "--label", "kind", "--folds", "2")
-
-
 def test_a_row_of_units_is_told_even_if_quiet(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -235,8 +184,3 @@ def test_no_row_is_lost_whose_text_was_missing_before(folder: Path) -> None:
     Path("b.csv").write_text("size\nn.d.\n1.5\n2.5\n3.5\n")
     run("transform", "m", "b.csv", "-o", "c.csv", "--quiet")
     assert len(Path("c.csv").read_text().splitlines()) == 5
-
-
-def test_sentences_of_others_stay_as_they_are() -> None:
-    for told in ("could not convert string to float: 'a_b'", "no such key: n_components_max = 3"):
-        assert _in_words_of_the_command(told) == told

@@ -4,17 +4,14 @@
 module                    what it holds
 ========================= ==========================================================
 options                   options that commands share, and types of arguments
-output                    consoles, remarks, JSON, pictures
-stopping                  how a command ends on Ctrl-C and SIGTERM
+output                    consoles, remarks, JSON, progress, pictures
 learners                  metric learners by name, and how a command fits one
 encoded                   a table as samples: read, encoded, split into folds
-verdict, verdict_page     what held-out samples say about distances; the same as a page
-fit, transform,           the commands for one's own data
-evaluate, inspect
+evaluate, fit,            the commands for one's own data
+transform, inspect
 adapt, embeddings         a map of queries from clicks, and the files that it reads
-demo                      what a learned distance is worth, on embedded data
-fingerprint, paper        the commands about the paper
-completion                scripts by which shells complete commands and options
+demo                      evaluate, on an embedded table
+paper, fingerprint        the commands about the paper
 main                      the parser, and the exit code of every command
 ========================= ==========================================================
 

@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calipers.cli.options import add_output, check_apart
-from calipers.cli.output import console, say, write_json
+from calipers.cli.options import add_output, check_apart, page
+from calipers.cli.output import console, meter, say, write_json
 
 if TYPE_CHECKING:
     from calipers.cli.options import Commands
@@ -39,7 +39,7 @@ def add(commands: Commands) -> None:
         metavar="FILE",
         help="file of the map (default: %(default)s)",
     )
-    adapt.add_argument("--report", type=_page, metavar="FILE", help="write a page (HTML), too")
+    adapt.add_argument("--report", type=page, metavar="FILE", help="write a page (HTML), too")
     adapt.add_argument(
         "--generalize-to",
         choices=("documents", "queries"),
@@ -70,8 +70,7 @@ def run(options: argparse.Namespace) -> int:
     console()  # a missing package is reported before the work
     for file in filter(None, (options.output, options.report)):
         io.check_writable(file)
-        read = {name: Path(getattr(options, name)) for name in ("queries", "documents", "pairs")}
-        check_apart(file, options, **read)
+        check_apart(file, options.queries, options.documents, options.pairs)
     queries, query_ids = read_embeddings(Path(options.queries))
     documents, document_ids = read_embeddings(Path(options.documents))
     pairs, weights = read_pairs(Path(options.pairs))
@@ -103,20 +102,10 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _page(text: str) -> Path:
-    """Parse the name of a page."""
-    path = Path(text)
-    if path.suffix.lower() not in (".html", ".htm"):
-        raise argparse.ArgumentTypeError(f"the page's name must end in .html, got {text!r}")
-    return path
-
-
 def _learn(adapter: Any, given: tuple[Any, ...], ids: dict[str, Any], *, quiet: bool) -> None:
     """Fit under a progress bar."""
-    from calipers.paper.progress import meter
-
     with (
-        meter(1.0, console=console(stderr=True), show=not quiet) as bar,
+        meter(1, show=not quiet) as bar,
         bar.step("learning a map of queries") as advance,
     ):
         adapter.set_callbacks(advance).fit(*given, **ids)

@@ -3,29 +3,44 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
-from pathlib import Path
+from collections import Counter
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from calipers.cli import learners
 from calipers.cli.encoded import read_labelled
-from calipers.cli.options import STANDARD, TABLE, add_data, add_output, check_apart, picture
+from calipers.cli.options import (
+    TABLE,
+    add_data,
+    add_output,
+    advanced,
+    at_least_two,
+    check_apart,
+    page,
+    picture,
+    whole_number,
+)
 from calipers.cli.output import (
     check_picture,
     console,
+    meter,
     remark,
     say,
+    score_table,
     write_json,
     write_picture,
 )
-from calipers.cli.verdict import DISTANCES, MOST_QUERIES, SCORES, Fold, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from rich.table import Table
 
+    from calipers.arrays import FloatArray
     from calipers.cli.encoded import Labelled
     from calipers.cli.options import Commands
+    from calipers.evaluation.verdict import Verdict
+
+_MOST_FEATURES = 30
+"""Features on the page."""
 
 
 def add(commands: Commands) -> None:
@@ -47,227 +62,230 @@ def add(commands: Commands) -> None:
     )
     evaluate.add_argument(
         "--html",
-        type=Path,
+        type=page,
         metavar="PAGE",
         help="write a page: errors per class, confusions, samples that changed sides, weights",
     )
     add_data(evaluate, label_needed=True)
     learners.add_learner(evaluate)
-    learners.add_folds(evaluate)
+    group = advanced(evaluate)
+    group.add_argument(
+        "--folds", type=at_least_two, default=5, help="parts held out in turn (default: 5)"
+    )
+    group.add_argument(
+        "--neighbors", type=whole_number, default=3, help="neighbours that vote (default: 3)"
+    )
     add_output(evaluate)
     evaluate.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Learn and score fold by fold, then show the verdict."""
-    from calipers.data.files import FileError, atomic_write, check_writable
-
     console()  # a missing package is reported before the work
     for path in filter(None, (options.output, options.html)):
-        check_apart(path, options)
-    if options.output is not None:
-        check_picture(options.output)
-    if options.html is not None:
-        if str(options.html) == STANDARD:
-            raise FileError("--html needs the name of a file, such as page.html, got '-'.")
-        check_writable(options.html)
+        check_apart(path, options.data, options.label)
+        check_picture(path)
     learners.make(options)  # an option of no use is reported before the data are read
-    data = read_labelled(options)
-    verdict = Verdict(_folds(data, options), options.neighbors)
-    transforms = _evaluate(verdict, options)
-    figure = None
-    if options.output is not None or options.html is not None:
-        figure = _figure(verdict, transforms)
-    if options.output is not None and figure is not None:
-        write_picture(figure, options.output)
+    return report(read_labelled(options), options)
+
+
+def report(data: Labelled, options: argparse.Namespace) -> int:
+    """Learn and score, then show and write what came out."""
+    found = _evaluate(data, options)
+    if options.output is not None:
+        write_picture(_map(found), options.output)
     if options.html is not None:
-        from calipers.cli.verdict_page import page
+        from calipers.data.files import atomic_write
 
         with atomic_write(options.html) as stream:
-            stream.write(page(verdict, data, source=options.data, figure=figure).encode())
+            stream.write(_page(found, data, source=options.data).encode())
     if options.json:
-        write_json(_json(verdict, data))
+        write_json(_facts(found, data))
     else:
-        _show(verdict, data, options)
+        _show(found, data, options)
     return 0
 
 
-def _evaluate(verdict: Verdict, options: argparse.Namespace) -> dict[str, Any]:
-    """Score every fold; returns the distances of the one that the picture shows."""
-    from calipers.metric.mahalanobis import feature_shares
-    from calipers.paper.progress import meter
+@dataclass
+class _Found:
+    """What came out fold by fold: the verdict, and what was learned."""
 
-    n_folds, distances = len(verdict.folds), []
-    with meter(n_folds, console=console(stderr=True), show=not options.quiet) as bar:
-        for number, fold in enumerate(verdict.folds, 1):
-            with bar.step(f"fold {number} of {n_folds}") as advance:
-                metric = learners.make(options)
-                if hasattr(metric, "set_callbacks"):
-                    metric.set_callbacks(advance)
-                warned = learners.learn(
-                    metric,
-                    fold.X_train,
-                    fold.y_train,
-                    source=options.data,
-                    standardize=options.standardize,
-                )
-                distances.append(
-                    {
-                        "learned": metric.transform,
-                        "raw": lambda X: X,
-                        "standardised": _standardised(fold),
-                    }
-                )
-                verdict.add(fold, distances[-1], options.at)
-            verdict.notes |= dict.fromkeys(warned)
-            if hasattr(metric, "chosen_"):
-                verdict.chosen.append(metric.chosen_)
-                verdict.reason = metric.reason_
-            shares = feature_shares(metric.components_, fold.X_train.std(axis=0))
-            names = fold.names or [f"feature {i + 1}" for i in range(len(shares))]
-            verdict.shares.append(dict(zip(names, shares.tolist(), strict=True)))
-    return distances[verdict.typical()]
+    verdict: Verdict
+    images: list[dict[str, FloatArray]] = field(default_factory=list)  # of held-out samples
+    chosen: list[str] = field(default_factory=list)
+    reason: str = ""  # of the last selection
+    shares: Counter[str] = field(default_factory=Counter)  # of features in squared distances
+    notes: dict[str, None] = field(default_factory=dict)
+
+    def importances(self) -> dict[str, float]:
+        """Mean share of each feature, the largest first."""
+        n_folds = self.verdict.n_folds
+        return {name: float(total) / n_folds for name, total in self.shares.most_common()}
+
+    def sentences(self) -> list[str]:
+        """Say what came out, the verdict first, and what was chosen in the folds."""
+        often = Counter(self.chosen).most_common()
+        told = ", ".join(f"{name} in {n}" for name, n in often)
+        selection = f"Chosen: {told} of {len(self.chosen)} folds." if often[1:] else self.reason
+        return [*self.verdict.sentences(), *filter(None, [selection])]
 
 
-def _standardised(fold: Fold) -> Any:
-    units = learners.feature_units(fold.X_train, standardize=True)
-    return lambda X: X / units
-
-
-def _folds(data: Labelled, options: argparse.Namespace) -> list[Fold]:
+def _evaluate(data: Labelled, options: argparse.Namespace) -> _Found:
+    """Learn and score with each fold held out."""
     import numpy as np
 
-    from calipers.data.files import FileError
-    from calipers.evaluation.folds import folds as dealt
+    from calipers.evaluation.folds import folds
+    from calipers.evaluation.verdict import Verdict
 
-    y = data.y
-    classes, sizes = np.unique(y, return_counts=True)
-    if sizes.max() < options.folds:
-        raise FileError(
-            f"{options.data} has at most {sizes.max()} samples of a class, fewer than the "
-            f"{options.folds} folds: lower --folds, or give more samples."
-        )
-    n_left = sizes.max() - -(-sizes.max() // options.folds)
-    if n_left < 2:
-        raise FileError(
-            f"{options.data} has at most {sizes.max()} samples of a class, of which "
-            f"{options.folds} folds leave {n_left} to learn from: give more samples."
-        )
-    small = classes[sizes < options.folds].tolist()
-    if small:
-        shown = ", ".join(map(str, small[:5])) + ", ..." * (len(small) > 5)
-        data.notes.append(
-            f"Classes with fewer samples than the {options.folds} folds are not in every fold: "
-            f"{shown}."
-        )
-    fold_of = dealt(y, None, options.folds, np.random.default_rng(options.seed))
-    fewest = len(y) - int(np.bincount(fold_of).max())
-    if options.neighbors > fewest:
-        raise FileError(
-            f"--neighbors {options.neighbors} is more than the {fewest} samples that a fold learns "
-            "from: lower it."
-        )
-    folds = []
-    for number in range(options.folds):
-        is_test = fold_of == number
-        known, new, names = data.split(is_test)
-        train, test = np.flatnonzero(~is_test), np.flatnonzero(is_test)
-        folds.append(Fold(known, y[train], new, y[test], train, test, names))
-    return folds
+    fold_of = folds(data.y, None, options.folds, np.random.default_rng(options.seed))
+    found = _Found(Verdict(data.y, fold_of, n_neighbors=options.neighbors))
+    n_folds = found.verdict.n_folds
+    with (
+        learners.mistakes_in(options.data),
+        meter(n_folds, show=not options.quiet) as bar,
+    ):
+        for fold in range(n_folds):
+            with bar.step(f"fold {fold + 1} of {n_folds}") as advance:
+                _add_fold(found, fold, data, learners.make(options), advance)
+    return found
 
 
-def _json(verdict: Verdict, data: Labelled) -> dict[str, Any]:
+def _add_fold(found: _Found, fold: int, data: Labelled, metric: Any, advance: Any) -> None:
+    from sklearn.preprocessing import StandardScaler
+
+    from calipers.metric.mahalanobis import feature_shares
+
+    is_held_out = found.verdict.fold_of == fold
+    known, new, names = data.split(is_held_out)
+    warned = learners.learn(metric, known, data.y[~is_held_out], advance)
+    if getattr(metric, "interrupted_", False):
+        raise KeyboardInterrupt
+    scaler = StandardScaler().fit(known)
+    images = {
+        "learned": (metric.transform(known), metric.transform(new)),
+        "raw": (known, new),
+        "standardised": (scaler.transform(known), scaler.transform(new)),
+    }
+    found.verdict.add(fold, images)
+    found.images.append({name: of_new for name, (_, of_new) in images.items()})
+    found.notes |= dict.fromkeys(warned)
+    if hasattr(metric, "chosen_"):
+        found.chosen.append(metric.chosen_)
+        found.reason = metric.reason_
+    shares = feature_shares(metric.components_, metric.feature_scale_)
+    names = names or [f"feature {i + 1}" for i in range(len(shares))]
+    found.shares.update(dict(zip(names, shares.tolist(), strict=True)))
+
+
+def _facts(found: _Found, data: Labelled) -> dict[str, Any]:
     """All that is shown, as plain values."""
+    from calipers.evaluation.verdict import SCORES
+
     rows = []
-    for name in DISTANCES:
-        scores = {score: verdict.score(name, score) for score in SCORES}
+    for name, error in found.verdict.errors().items():
+        scores = {score: found.verdict.score(name, score) for score in SCORES}
         rows.append(
-            {"distance": name, "knn_error": verdict.error(name) / 100}
-            | {score: mean / 100 for score, (mean, _) in scores.items()}
-            | {f"{score}_standard_error": error / 100 for score, (_, error) in scores.items()}
+            {"distance": name, "knn_error": error}
+            | {score: mean for score, (mean, _) in scores.items()}
+            | {f"{score}_standard_error": deviation for score, (_, deviation) in scores.items()}
         )
     return {
-        "verdict": verdict.sentences()[0],
+        "verdict": found.sentences()[0],
         "distances": rows,
-        "compared": [asdict(verdict.compared(other)) for other in DISTANCES[1:]],
-        "chosen": verdict.chosen,
-        "importances": verdict.importances(),
+        "compared": [asdict(found.verdict.compared(other)) for other in ("raw", "standardised")],
+        "chosen": found.chosen,
+        "importances": found.importances(),
         "n_samples": len(data.y),
-        "n_queries": _n_queries(verdict),
+        "n_queries": found.verdict.n_queries,
         "left_out": data.left_out,
-        "notes": [*data.notes, *verdict.notes],
+        "notes": [*data.notes, *found.notes],
     }
 
 
-def _n_queries(verdict: Verdict) -> int:
-    return sum(min(len(fold.y_test), MOST_QUERIES) for fold in verdict.folds)
+def _show(found: _Found, data: Labelled, options: argparse.Namespace) -> None:
+    """Print the verdict, what was selected and the table."""
+    from calipers.evaluation.verdict import DISTANCES, SCORES
 
-
-def _show(verdict: Verdict, data: Labelled, options: argparse.Namespace) -> None:
-    """Print the verdict, what was selected and the table, within 80 columns."""
-    from textwrap import wrap
-
-    for sentence in (*verdict.sentences(), verdict.selection()):
-        if sentence:
-            for line in wrap(sentence, 79, break_long_words=False, break_on_hyphens=False):
-                say(line)
-    console().print(_table(verdict, options))
-    n_queries = _n_queries(verdict)
-    if n_queries < len(data.y):
-        samples = f"{n_queries:,} of the {len(data.y):,} samples"
-        say(f"Retrieval scores are of {samples}, at most {MOST_QUERIES:,}")
-        say("of each fold; the error is of all.")
-    if options.quiet:
-        return
-    for note in (*data.notes, *verdict.notes):
-        remark(f"Note: {note}")
-    if options.output is not None:
-        remark(f"Picture: {options.output}")
-    if options.html is not None:
-        remark(f"Page: {options.html}")
-
-
-def _table(verdict: Verdict, options: argparse.Namespace) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
-    table.add_column(f"{len(verdict.folds)} folds")
-    for name in DISTANCES:
-        table.add_column(name, justify="right")
-    error = f"{options.neighbors}-NN error %"
-    table.add_row(error, *(f"{verdict.error(name):.2f}" for name in DISTANCES))
+    verdict = found.verdict
+    for sentence in found.sentences():
+        say(sentence)
+    errors = [f"{100 * error:.2f}" for error in verdict.errors().values()]
+    rows = [[f"{options.neighbors}-NN error %", *errors]]
     for score, heading in SCORES.items():
         means = (verdict.score(name, score) for name in DISTANCES)
-        cells = (f"{mean:.2f} ± {deviation:.2f}" for mean, deviation in means)
-        table.add_row(heading.replace("@k", f"@{options.at}"), *cells)
-    return table
+        rows.append([heading, *(f"{100 * mean:.2f} ± {100 * error:.2f}" for mean, error in means)])
+    console().print(score_table(f"{verdict.n_folds} folds", [*DISTANCES], rows))
+    if options.quiet:
+        return
+    if verdict.n_queries < len(data.y):
+        remark(
+            f"Retrieval scores are of {verdict.n_queries:,} of the {len(data.y):,} samples; the "
+            "error is of all."
+        )
+    for note in (*data.notes, *found.notes):
+        remark(f"Note: {note}")
+    for what, path in (("Picture", options.output), ("Page", options.html)):
+        if path is not None:
+            remark(f"{what}: {path}")
 
 
-def _figure(verdict: Verdict, transforms: dict[str, Any]) -> Figure | None:
+# Pictures and the page
+
+
+def _map(found: _Found) -> Figure:
     """Draw a typical fold: each panel has its distance, and its errors of that fold."""
-    try:
-        from calipers.plot import figure_class, legend_of_classes, ring, scatter
+    from calipers.plot import figure_class, legend_of_classes, principal_plane, ring, scatter
 
-        figure = figure_class()(figsize=(13, 4.8), dpi=150, layout="constrained")
-    except ImportError:  # the page does without
-        return None
-    from calipers.plot import principal_plane
-
-    number = verdict.typical()
-    fold, held = verdict.folds[number], verdict.held[number]
-    order = ("raw", "standardised", "learned")
-    for panel, name in zip(figure.subplots(1, 3), order, strict=True):
-        plane = principal_plane(transforms[name](fold.X_test))
-        wrong = held[name].predicted != fold.y_test
-        scatter(panel, plane, fold.y_test)
+    fold = found.verdict.typical_fold()
+    is_held_out = found.verdict.fold_of == fold
+    figure = figure_class()(figsize=(13, 4.8), dpi=150, layout="constrained")
+    names = ("raw", "standardised", "learned")
+    for panel, name in zip(figure.subplots(1, 3), names, strict=True):
+        plane = principal_plane(found.images[fold][name])
+        wrong = found.verdict.wrong[name][is_held_out]
+        scatter(panel, plane, found.verdict.y[is_held_out])
         ring(panel, plane[wrong])
         title = f"{name.capitalize()}: {100 * wrong.mean():.1f} % error"
         panel.set_title(title, loc="left", fontsize=12, fontweight="bold")
     legend_of_classes(panel)
     figure.suptitle(
-        f"The {len(fold.y_test):,} samples of fold {number + 1}, which the metric has not seen, by "
-        f"two principal components; rings are errors of {verdict.n_neighbors}-NN in all dimensions",
+        f"The {is_held_out.sum():,} samples of fold {fold + 1}, which the metric has not seen, by "
+        f"two principal components; rings are errors of {found.verdict.n_neighbors}-NN in all "
+        "dimensions",
         fontsize=10,
     )
     return figure
+
+
+def _weights(found: _Found) -> Figure:
+    """Draw the largest shares of features."""
+    from calipers.plot import figure_class, share_bars
+
+    shares = dict(list(found.importances().items())[:_MOST_FEATURES])
+    figure = figure_class()(figsize=(9, 1 + 0.25 * len(shares)), layout="constrained")
+    share_bars(figure.subplots(), [*shares], [*shares.values()])
+    return figure
+
+
+def _page(found: _Found, data: Labelled, *, source: str) -> str:
+    """Return the whole page."""
+    from calipers.evaluation import page as html
+
+    verdict = found.verdict
+    title, *lead = found.sentences()
+    left_out = [f"Left out: {', '.join(data.left_out)}."] if data.left_out else []
+    return html.page(
+        title,
+        over=source,
+        lead=lead,
+        sections={
+            "Held-out samples": html.picture(
+                _map(found), "Samples under each distance, errors ringed"
+            ),
+            **verdict.sections(data.row),
+            "What the metric weighs": html.picture(_weights(found), "Shares of features"),
+            "Notes": html.listed([*left_out, *data.notes, *found.notes]),
+        },
+        footer=f"{len(data.y):,} samples, each held out once in {verdict.n_folds} folds; errors "
+        f"are of {verdict.n_neighbors}-NN. Made by calipers evaluate.",
+    )

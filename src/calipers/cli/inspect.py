@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calipers.cli.options import add_output, load_learned, whole_number
+from calipers.cli.options import add_output, whole_number
 from calipers.cli.output import say, write_json
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from calipers.metric.saved import SavedMetric
     from calipers.search.query_map import QueryMap
 
-_BAR = 30
+_BAR = 30  # characters of the longest one
 
 
 def add(commands: Commands) -> None:
@@ -37,29 +37,24 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read and show."""
-    from calipers.search.query_map import QueryMap, load
+    from calipers import load
+    from calipers.search.query_map import QueryMap
 
-    learned = load_learned(options, load)
-    n_bytes = Path(options.metric).stat().st_size
-    if isinstance(learned, QueryMap):
-        facts = _facts_of_map(learned, n_bytes)
-        lines = _lines_of_map(options, facts)
-    else:
-        facts = _facts(learned, n_bytes)
-        encoding = (sys.stdout.encoding or "ascii").lower()
-        lines = _lines(options, facts, "█" if encoding.startswith("utf") else "#")
+    learned = load(options.metric)
+    is_map = isinstance(learned, QueryMap)
+    facts = _facts_of_map(learned) if is_map else _facts(learned)
+    facts["bytes"] = Path(options.metric).stat().st_size
     if options.json:
         write_json(facts)
         return 0
-    for line in lines:
+    for line in _lines_of_map(options, facts) if is_map else _lines(options, facts):
         say(line)
     return 0
 
 
-def _facts_of_map(learned: QueryMap, n_bytes: int) -> dict[str, Any]:
+def _facts_of_map(learned: QueryMap) -> dict[str, Any]:
     return {
         "kind": learned.kind,
-        "bytes": n_bytes,
         "query_features": learned.n_query_features,
         "document_features": learned.n_document_features,
         "components": learned.n_components,
@@ -69,99 +64,79 @@ def _facts_of_map(learned: QueryMap, n_bytes: int) -> dict[str, Any]:
 
 def _lines_of_map(options: argparse.Namespace, facts: dict[str, Any]) -> list[str]:
     training = facts["training"]
-    verdict = training.get("verdict")
-    sizes = f"{facts['query_features']} features of queries to {facts['components']} components"
     plain = {n: v for n, v in training.items() if n != "verdict" and not isinstance(v, dict)}
     return [
-        *([] if verdict is None else [str(verdict), ""]),
-        f"{options.metric}: {facts['kind']}, {facts['bytes']:,} bytes, {sizes}",
+        *([str(training["verdict"]), ""] if "verdict" in training else []),
+        f"{options.metric}: {facts['kind']}, {facts['bytes']:,} bytes, "
+        f"{facts['query_features']} features of queries to {facts['components']} components",
         *(f"  {name}: {value}" for name, value in plain.items()),
     ]
 
 
-def _facts(metric: SavedMetric, n_bytes: int) -> dict[str, Any]:
+def _facts(metric: SavedMetric) -> dict[str, Any]:
     """All that is shown, as plain values; what was selected comes first."""
     from calipers.metric.mahalanobis import feature_shares, spectrum
 
-    unit = float(abs(metric.components_).max()) or 1.0  # squares in it do not overflow
-    values = spectrum(metric.components_ / unit)
+    values = spectrum(metric.components_)
     limit = values[0] * max(metric.components_.shape) * 2.2e-16
-    names = getattr(metric, "feature_names_in_", None)
     shares = feature_shares(metric.components_, metric.feature_scale_)
+    names = getattr(metric, "feature_names_in_", [f"feature {i + 1}" for i in range(len(shares))])
     order = (-shares).argsort(kind="stable").tolist()
+    facts = {n: fact for n, fact in metric.facts_.items() if isinstance(fact, str | int | float)}
     return {
-        "chosen": metric.facts_.get("chosen_"),
-        "reason": metric.facts_.get("reason_"),
+        "chosen": facts.pop("chosen_", None),
+        "reason": facts.pop("reason_", None),
         "learner": metric.learner_,
-        "written_by": metric.contents.written_by,
-        "bytes": n_bytes,
         "features": metric.n_features_in_,
         "components": metric.components_.shape[0],
         "rank": int((values > limit).sum()),
-        "spectrum": [value * unit * unit for value in values.tolist()],
+        "spectrum": values.tolist(),
         "spectrum_shares": (values / (values.sum() or 1.0)).tolist(),
-        "importances": {
-            f"feature {i + 1}" if names is None else str(names[i]): float(shares[i]) for i in order
-        },
-        "scaled": metric.feature_scale_ is not None,
-        "classes": metric.contents.classes,
+        "importances": {str(names[i]): float(shares[i]) for i in order},
+        "classes": metric.classes_.tolist() if hasattr(metric, "classes_") else [],
         "label": metric.label_,
-        "parameters": metric.contents.parameters,
-        "resolved": metric.contents.resolved,
-        "training": {
-            name: fact
-            for name, fact in metric.contents.facts.items()
-            if not isinstance(fact, list) and name not in ("chosen_", "reason_")
-        },
+        "parameters": metric.parameters_,
+        "resolved": metric.resolved_,
+        "training": facts,
         "notes": metric.notes_,
     }
 
 
-def _lines(options: argparse.Namespace, facts: dict[str, Any], block: str) -> list[str]:
-    from calipers.data.files.errors import escaped
-
-    shares, top = facts["importances"], options.top
-    spectrum = zip(facts["spectrum"], facts["spectrum_shares"], strict=True)
-    chosen, reason = facts["chosen"], facts["reason"]
-    lines = [] if chosen is None else [str(reason or f"Chosen: {chosen}."), ""]
+def _lines(options: argparse.Namespace, facts: dict[str, Any]) -> list[str]:
+    values = zip(facts["spectrum"], facts["spectrum_shares"], strict=True)
+    lines = [facts["reason"], ""] if facts["reason"] else []
     lines += [
-        f"{options.metric}: {facts['learner']}, written by calipers {facts['written_by']}, "
-        f"{facts['bytes']:,} bytes",
+        f"{options.metric}: {facts['learner']}, {facts['bytes']:,} bytes",
         f"{facts['features']} features to {facts['components']} components, rank {facts['rank']}",
         "",
         "Spectrum of M (share of the trace)",
-        *_bars([(f"{value:.3g}", share) for value, share in spectrum], top, block),
+        *_bars([(f"{value:.3g}", share) for value, share in values], options.top),
         "",
-        "Features that matter most (diagonal of M"
-        + (
-            " times variance)"
-            if facts["scaled"]
-            else "; their standard deviations are not in the file)"
-        ),
-        *_bars([(escaped(name), share) for name, share in shares.items()], top, block),
+        "Features that matter most (share of squared distances)",
+        *_bars(list(facts["importances"].items()), options.top),
         "",
         "Training",
     ]
-    classes = facts["classes"]
-    if classes is not None:
-        some = ", ".join(str(label) for label in classes[:8])
-        lines.append(f"  {len(classes)} classes: {some}{', ...' if len(classes) > 8 else ''}")
+    classes = [str(label) for label in facts["classes"]]
+    if classes:
+        some = ", ".join(classes[:8] + ["..."] * (len(classes) > 8))
+        lines.append(f"  {len(classes)} classes: {some}")
     lines += [f"  {name}: {value}" for name, value in facts["training"].items()]
     for group in ("parameters", "resolved"):
         settings = ", ".join(f"{name}={value!r}" for name, value in facts[group].items())
         lines += [f"  {group}: {settings}"] if settings else []
-    lines += [f"  note: {note}" for note in facts["notes"]]
-    return lines
+    return lines + [f"  note: {note}" for note in facts["notes"]]
 
 
-def _bars(shares: list[tuple[str, float]], top: int, block: str) -> list[str]:
-    from calipers.data.files.errors import shortened
+def _bars(shares: list[tuple[str, float]], top: int) -> list[str]:
+    from calipers.data.files.errors import escaped, shortened
 
-    names = [shortened(name) for name, _ in shares[:top]]
+    sign = "█" if (sys.stdout.encoding or "").lower().startswith("utf") else "#"
+    names = [shortened(escaped(name)) for name, _ in shares[:top]]
     width = max(map(len, names))
     longest = max(share for _, share in shares) or 1.0
     lines = [
-        f"  {name:>{width}}  {block * round(_BAR * share / longest):<{_BAR}} {100 * share:5.1f} %"
+        f"  {name:>{width}}  {sign * round(_BAR * share / longest):<{_BAR}} {100 * share:5.1f} %"
         for name, (_, share) in zip(names, shares[:top], strict=True)
     ]
     if len(shares) > top:

@@ -6,7 +6,7 @@ import argparse
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -31,22 +31,23 @@ N_VOTERS = 3
 """Neighbours that vote, by default."""
 
 TABLE = "table: CSV, TSV, .xlsx, JSONL, Parquet, NPY, NPZ or LIBSVM; - reads CSV from stdin"
-PICTURES = (".png", ".svg", ".pdf")
+
+
+def advanced(command: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Return the group of the options that few people need, the last one of the help."""
+    named = [group for group in command._action_groups if group.title == "advanced"]
+    return named[0] if named else command.add_argument_group("advanced")
 
 
 def add_output(command: argparse.ArgumentParser) -> None:
     """Add the options on how results are shown."""
     command.add_argument(
-        "--json",
-        action=argparse.BooleanOptionalAction,
-        default=False,
-        help="write JSON to stdout, and nothing else (default: no)",
+        "--json", action="store_true", help="write JSON to stdout, and nothing else"
     )
     command.add_argument(
         "--quiet",
-        action=argparse.BooleanOptionalAction,
-        default=False,
-        help="show no progress bar and no remarks, but for what is left out (default: no)",
+        action="store_true",
+        help="show no progress bar and no remarks, but for what is left out",
     )
 
 
@@ -139,58 +140,33 @@ def _file_of(options: argparse.Namespace) -> Iterator[Path]:
         raise FileError(str(wrong).replace(str(path), _NAME_OF_STANDARD)) from wrong
 
 
-def load_learned(options: argparse.Namespace, load: Callable[[str], Any]) -> Any:
-    """Load what was learned; say so if a table stands in its place."""
-    from calipers.data.files import FileError
-    from calipers.data.tables.read import is_table
-    from calipers.metric.file import read
-
-    try:
-        return load(options.metric)
-    except FileError:
-        if not is_table(Path(options.metric)):
-            raise
-    try:
-        read(getattr(options, "data", ""))
-    except FileError:
-        raise FileError(
-            f"{options.metric!r} is a table, where what was learned is needed: give a file that "
-            "'calipers fit' or 'calipers adapt' wrote."
-        ) from None
-    raise FileError(
-        f"{options.metric!r} is a table, and {options.data!r} is what was learned, which comes "
-        f"first: calipers transform {options.data} {options.metric} -o {options.output}."
-    )
-
-
-_READ = ("data", "label", "metric")  # options that may name a file to read
-
-
-def check_apart(written: Path, options: argparse.Namespace, **also: Path) -> None:
-    """Raise if a file to be written is one that the command reads, or writes ``also``."""
+def check_apart(written: Path, *read: str | None) -> None:
+    """Raise if a file to be written is one that the command reads."""
     from calipers.data.files import FileError
 
-    used = {name: getattr(options, name, None) for name in _READ} | also
-    for what, path in used.items():
-        try:
-            is_same = path is not None and os.path.realpath(written) == os.path.realpath(path)
-        except ValueError:  # no name of a file, which its reader will report
-            continue
-        if is_same:
+    for path in read:
+        if path is not None and os.path.realpath(written) == os.path.realpath(path):
             raise FileError(
-                f"{str(written)!r} is the name of the {what}, too, which would be lost: name "
-                "another place."
+                f"{str(written)!r} is read by this command and would be lost: name another place."
             )
 
 
 def picture(text: str) -> Path:
     """Parse the name of a picture."""
-    path = Path(text)
-    if path.suffix.lower() not in PICTURES:
-        raise argparse.ArgumentTypeError(
-            f"the picture's name must end in {', '.join(PICTURES)}, got {text!r}"
-        )
-    return path
+    return _named(text, "picture", (".png", ".svg", ".pdf"))
+
+
+def page(text: str) -> Path:
+    """Parse the name of a page."""
+    return _named(text, "page", (".html",))
+
+
+def _named(text: str, what: str, endings: tuple[str, ...]) -> Path:
+    if Path(text).suffix.lower() in endings:
+        return Path(text)
+    raise argparse.ArgumentTypeError(
+        f"the {what}'s name must end in {', '.join(endings)}, got {text!r}"
+    )
 
 
 def encoding(text: str) -> str:

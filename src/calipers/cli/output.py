@@ -1,4 +1,4 @@
-"""How commands show results: consoles, remarks, JSON and pictures.
+"""How commands show results: consoles, remarks, JSON, progress and pictures.
 
 rich draws tables and bars and is the extra ``cli``; matplotlib draws pictures and is the extra
 ``plot``. A command that needs one of them imports it before any work.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from math import isfinite
 from pathlib import Path
 from shutil import get_terminal_size
@@ -17,9 +19,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Console
-
-OPTIONAL = ("rich", "matplotlib")
-"""Packages whose absence is reported in one sentence."""
+    from rich.progress import Progress
+    from rich.table import Table
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -71,6 +72,75 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_finite(part) for part in value]
     return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def score_table(title: str, columns: list[str], rows: list[list[str]]) -> Table:
+    """Return a table of scores: names to the left, numbers to the right."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
+    table.add_column(title)
+    for column in columns:
+        table.add_column(column, justify="right")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+# Progress
+
+
+class FitAdvance:
+    """Callback that reports each task of a fit as its share of all, those of fits inside not."""
+
+    def __init__(self, report: Callable[[float], None]) -> None:
+        self.report = report
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        """Prepare nothing."""
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        """Release nothing."""
+
+    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
+        """Report nothing."""
+
+    def on_fit_task_end(self, estimator: Any, context: Any) -> None:
+        """Report a step, or a fit inside."""
+        if context.parent is not None and context.parent.max_subtasks:
+            self.report(1.0 / context.parent.max_subtasks)
+
+
+class Meter:
+    """Steps on one bar."""
+
+    def __init__(self, progress: Progress, total: float) -> None:
+        self._progress, self._task = progress, progress.add_task("", total=total)
+        self._done = 0.0
+
+    @contextmanager
+    def step(self, name: str, *, weight: float = 1.0) -> Iterator[FitAdvance]:
+        """Show ``name`` until the step is done; yields a callback for a fit that is the step."""
+        self._progress.update(self._task, description=name)
+        yield FitAdvance(lambda share: self._progress.advance(self._task, weight * share))
+        self._done += weight
+        self._progress.update(self._task, completed=self._done)
+
+
+@contextmanager
+def meter(total: float, *, show: bool = True) -> Iterator[Meter]:
+    """Open a bar for steps that weigh ``total`` together; it is shown on a terminal only."""
+    from rich.progress import Progress
+
+    stderr = console(stderr=True)
+    is_shown = show and stderr.is_terminal
+    progress = Progress(console=stderr, transient=True, disable=not is_shown)
+    with progress if is_shown else nullcontext():  # rich ends what is disabled with an empty line
+        yield Meter(progress, total)
+
+
+# Pictures
 
 
 def check_picture(path: Path) -> None:

@@ -14,7 +14,6 @@ from calipers.cli.options import (
     add_data,
     add_output,
     check_apart,
-    load_learned,
     read_table,
 )
 from calipers.cli.output import remark, write_json
@@ -58,17 +57,18 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read both, transform, write."""
+    from calipers import load
     from calipers.data.files import FileError
     from calipers.data.tables import check_output
-    from calipers.search.query_map import QueryMap, load
+    from calipers.search.query_map import QueryMap
 
     to_stdout = str(options.output) == STANDARD
     if to_stdout and options.json:
         raise FileError("-o - and --json both write to standard output: give one of them.")
     if not to_stdout:
         check_output(options.output)
-        check_apart(options.output, options)
-    loaded = load_learned(options, load)
+        check_apart(options.output, options.data, options.metric, options.label)
+    loaded = load(options.metric)
     if isinstance(loaded, QueryMap):
         return _map_queries(options, loaded)
     metric = loaded

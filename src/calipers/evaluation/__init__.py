@@ -10,6 +10,7 @@ scores    an error for each held-out example; their mean and standard error
 knn       the exact nearest samples, their vote with the paper's tie rule, its
           error, and rejection of samples that are far from all others
 retrieval precision, recall, average precision and nDCG of rankings
+verdict   a learned distance beside others, in words
 page      reports as one HTML page, pictures inside
 ========= =====================================================================
 

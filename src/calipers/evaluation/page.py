@@ -17,6 +17,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+ROWS_SHOWN = 30
+"""Rows of a table."""
+
 
 def page(
     title: str,
@@ -55,8 +58,10 @@ def page(
     )
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Return a table in a frame of its own that scrolls; a row's first cell is its heading.
+
+    Of more than `ROWS_SHOWN` rows it has the first, and says so.
 
     >>> "<td>1&lt;2</td>" in table(["class", "samples"], [["a", "1<2"]])
     True
@@ -66,11 +71,12 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
         f'<tr><th scope="row">{escape(str(first))}</th>'
         + "".join(f"<td>{escape(str(cell))}</td>" for cell in cells)
         + "</tr>"
-        for first, *cells in rows
+        for first, *cells in rows[:ROWS_SHOWN]
     )
+    rest = paragraph(f"The first {ROWS_SHOWN} of {len(rows):,}.") if rows[ROWS_SHOWN:] else ""
     return (
         f'<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
+        f"<tbody>{body}</tbody></table></div>{rest}"
     )
 
 
