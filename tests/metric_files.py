@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import struct
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from safetensors import safe_open
+from safetensors.numpy import save
 
 from calipers import FileError, load
+from calipers.metric import file
 from calipers.metric.file import Contents, write
 from calipers.metric.mahalanobis import MahalanobisMixin
 
@@ -28,7 +29,7 @@ ENCODER = [
 def small_contents(**changes: Any) -> Contents:
     """A metric of three features that no one learned; arrays are changed by name, or left out."""
     arrays: dict[str, Any] = {**ARRAYS, **changes.pop("arrays", {})}
-    for name in ("components", "feature_scale", "similarity", "offset"):
+    for name in ("components", "feature_scale", "similarity"):
         if name in changes:
             arrays[name] = changes.pop(name)
     given: dict[str, Any] = {
@@ -82,35 +83,17 @@ class FakeLearner(MahalanobisMixin):
         return self
 
 
-def parts(data: bytes) -> tuple[dict[str, Any], bytes]:
-    """The outer header of a safetensors file, and the bytes of its arrays."""
-    (length,) = struct.unpack("<Q", data[:8])
-    return json.loads(data[8 : 8 + length]), data[8 + length :]
+def sealed(header: dict[str, Any], arrays: dict[str, Any]) -> bytes:
+    """A file of any header and arrays under the right checksum, as one who means harm writes it."""
+    digest = file._digest(header, arrays)
+    return save(arrays, {"calipers": json.dumps({"sha256": digest, **header})})
 
 
-def joined(outer: Any, body: bytes) -> bytes:
-    """A safetensors file of any outer header, sensible or not."""
-    text = json.dumps(outer, separators=(",", ":")).encode()
-    return struct.pack("<Q", len(text)) + text + body
-
-
-def sealed(outer: Any, body: bytes) -> bytes:
-    """The same under the right checksum, as one who means harm would write it."""
-    if not isinstance(outer.get("__metadata__"), dict):
-        return joined(outer, body)
-    outer["__metadata__"]["sha256"] = "0" * 64
-    data = joined(outer, body)
-    zeros, digits = f'"sha256":"{"0" * 64}"', f'"sha256":"{hashlib.sha256(data).hexdigest()}"'
-    return data.replace(zeros.encode(), digits.encode(), 1)
-
-
-def with_header(data: bytes, **changes: Any) -> bytes:
-    """The file with entries of our header changed, under the right checksum.
-
-    A change to ``...`` removes the entry.
-    """
-    outer, body = parts(data)
-    header = json.loads(outer["__metadata__"]["calipers"]) | changes
-    kept = {key: value for key, value in header.items() if value is not ...}
-    outer["__metadata__"]["calipers"] = json.dumps(kept)
-    return sealed(outer, body)
+def with_header(path: Path, **changes: Any) -> None:
+    """Change entries of the header, under the right checksum; ``...`` removes an entry."""
+    with safe_open(path, framework="numpy") as opened:
+        header = json.loads(opened.metadata()["calipers"])
+        arrays = {key: opened.get_tensor(key) for key in opened.keys()}  # noqa: SIM118
+    del header["sha256"]
+    changed = {key: value for key, value in (header | changes).items() if value is not ...}
+    path.write_bytes(sealed(changed, arrays))

@@ -311,7 +311,6 @@ def test_a_file_has_the_threshold_too(labels: Any, tmp_path: Path) -> None:
         3,
         {},
         {"threshold_": 1.0},
-        {"classes_": [0, 1], "threshold_": "near", "sigmoid_": [1, 2]},
     ],
     ids=str,
 )

@@ -27,7 +27,6 @@ from calipers.estimators.inputs import checked_labels, refuse_mixed, restored_on
 from calipers.estimators.thresholds import STRATEGIES, check_strategy, find_threshold
 from calipers.estimators.tuples import TupleClassifier
 from calipers.metric.file import read, write
-from calipers.metric.file.values import is_number, is_scalars
 from calipers.metric.saved import SavedMetric, labels_of
 
 _SHARE = Interval(Real, 0, 1, closed="both")
@@ -212,7 +211,7 @@ class PairClassifier(TupleClassifier):
         kept = {name: np.asarray(getattr(self, name)).tolist() for name in _KEPT}
         kept |= {"strategy": self.strategy, "beta": float(self.beta)}
         kept["min_rate"] = None if self.min_rate is None else float(self.min_rate)
-        if not _is_kept(kept):
+        if not all(isinstance(label, str | int | float) for label in kept["classes_"]):
             raise FileError(
                 f"Labels {self.classes_.tolist()} cannot be saved: fit to texts, numbers or "
                 "booleans."
@@ -243,7 +242,7 @@ class PairClassifier(TupleClassifier):
         """
         contents = read(path)
         kept: Any = contents.facts.get(_FACT)
-        if contents.kind != "metric" or not _is_kept(kept):
+        if not isinstance(kept, dict) or kept.keys() != {*_KEPT, *_SETTINGS}:
             raise FileError(
                 f"{str(path)!r} holds no threshold: write the file by PairClassifier.save, or read "
                 "its metric by calipers.load."
@@ -298,21 +297,6 @@ class PairClassifier(TupleClassifier):
             distances, is_match, strategy, min_rate=min_rate, beta=beta
         )
         return self
-
-
-def _is_kept(kept: Any) -> bool:
-    """Whether a file has all numbers of a classifier, and nothing else in their place."""
-    if not isinstance(kept, dict) or set(kept) != {*_KEPT, *_SETTINGS}:
-        return False
-    classes, threshold, sigmoid = (kept[name] for name in _KEPT)
-    are_two = all(is_scalars(pair) and len(pair) == 2 for pair in (classes, sigmoid))
-    return (
-        are_two
-        and None not in classes
-        and classes[0] != classes[1]
-        and all(is_number(value) for value in (threshold, *sigmoid))
-        and is_scalars([kept[name] for name in _SETTINGS])
-    )
 
 
 class TripletClassifier(TupleClassifier):

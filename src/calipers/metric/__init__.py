@@ -8,6 +8,7 @@ moments     second moments of samples, in memory, in a file or in a stream
 init        initial metrics
 coordinates fits in the coordinates of an initial metric
 file        safetensors files of metrics, written completely or not at all
+exports     the same linear map for onnxruntime and faiss
 mahalanobis the methods that every metric has
 saved       a metric from a file
 =========== ==============================================================

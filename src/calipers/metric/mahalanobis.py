@@ -275,7 +275,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Its input ``X`` is float32 of shape [N, n_features], its output ``transformed`` of
         shape [N, n_components]. Needs the package onnx.
         """
-        from calipers.metric.file.export import onnx_model
+        from calipers.metric.exports import onnx_model
 
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
@@ -291,7 +291,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         ``faiss.IndexPreTransform(metric.to_faiss(), faiss.IndexFlatL2(n_components))`` then
         takes samples of X and finds their neighbours under the metric. Needs the package faiss.
         """
-        from calipers.metric.file.export import faiss_transform
+        from calipers.metric.exports import faiss_transform
 
         check_is_fitted(self)
         return faiss_transform(self.components_)

@@ -71,8 +71,8 @@ class SavedMetric(MahalanobisMixin):
             self.feature_names_in_ = np.array(contents.feature_names, dtype=object)
         if contents.classes is not None:
             self.classes_ = labels_of(contents.classes)
-        if contents.similarity is not None:
-            self.similarity_ = np.asarray(contents.similarity, dtype=np.float64)
+        if "similarity" in contents.arrays:
+            self.similarity_ = np.asarray(contents.arrays["similarity"], dtype=np.float64)
         self.kind_ = contents.kind
         self.learner_ = contents.learner
         self.recipe_ = contents.recipe
@@ -80,7 +80,7 @@ class SavedMetric(MahalanobisMixin):
         self.resolved_ = contents.group("resolved")
         self.facts_ = contents.group("facts")
         self.notes_ = list(contents.notes)
-        self.feature_scale_ = contents.feature_scale
+        self.feature_scale_ = contents.arrays.get("feature_scale")
         self.label_ = contents.label
         self.encoder_ = contents.encoder
 
@@ -103,27 +103,20 @@ class SavedMetric(MahalanobisMixin):
         ndarray of shape (n_samples, n_components)
             The images.
         """
-        names = [entry["name"] for entry in self.encoder_ or []]
         columns = {str(name) for name in getattr(X, "columns", ())}
         features = {*getattr(self, "feature_names_in_", ())}
-        is_encoded = bool(features) and features != {*names} and features <= columns
-        if self.encoder_ is None or is_encoded or not {*names} <= columns:
-            self._check_table(X, names, features)
+        names = [entry["name"] for entry in self.encoder_ or []]
+        is_encoded = features != {*names} and features <= columns
+        if not names or not columns or is_encoded:
             return super().transform(X)
-        table = Columns({name: plain(X[name]) for name in names})
-        return self._images(TableEncoder.from_columns(self.encoder_).transform(table))
-
-    def _check_table(self, X: Any, names: list[str], features: set[str]) -> None:
-        """Raise if X is a table to be encoded that lacks a column."""
-        columns = list(getattr(X, "columns", ()))
-        if not columns or not all(isinstance(name, str) for name in columns):
-            return
         missing = [name for name in names if name not in columns]
-        if missing and not (features - {*names}) & {*columns}:
+        if missing:
             raise ValueError(
                 f"X has no column {', '.join(map(repr, missing[:5]))}, which the metric was "
                 "learned from: give a table with all of its columns."
             )
+        table = Columns({name: plain(X[name]) for name in names})
+        return self._images(TableEncoder.from_columns(self.encoder_).transform(table))
 
     def pair_score(self, pairs: npt.ArrayLike) -> FloatArray:
         """Return the learned similarity within each pair, or minus the distance without one."""

@@ -83,19 +83,11 @@ class QueryMap:
         FileError
             Writing the file failed.
         """
-        from calipers.version import __version__
-
         arrays = {"components": self.query_components}
         if self.document_components is not None:
             arrays["document_components"] = self.document_components
-        contents = Contents(
-            arrays,
-            LEARNER_OF[self.kind],
-            kind=self.kind,
-            facts=self.facts,
-            written_by=__version__,
-        )
-        write(contents, path)
+        learner = LEARNER_OF[self.kind]
+        write(Contents(arrays, learner, kind=self.kind, facts=self.facts), path)
 
     @property
     def n_query_features(self) -> int:
@@ -182,7 +174,7 @@ class QueryMap:
             A model with input ``X`` (float32, [N, d]) and output ``transformed`` ([N,
             n_components]), of unit length.
         """
-        from calipers.metric.file.export import onnx_model
+        from calipers.metric.exports import onnx_model
 
         learner = LEARNER_OF[self.kind]
         return onnx_model(self.query_components, learner=learner, to_unit_length=True)
@@ -199,7 +191,7 @@ class QueryMap:
         faiss.LinearTransform
             The transform.
         """
-        from calipers.metric.file.export import faiss_transform
+        from calipers.metric.exports import faiss_transform
 
         return faiss_transform(self.query_components)
 
