@@ -15,14 +15,15 @@ SHAPE = (6, 5)
 def test_weights_of_the_same_pair_add_up_and_weights_of_0_leave_out() -> None:
     pairs = [[3, 1], [0, 4], [3, 1], [2, 2]]
     found = read_relevance(pairs, SHAPE, sample_weight=[1.0, 2.0, 0.5, 0.0])
-    assert found.pairs.tolist() == [[0, 4], [3, 1]]
+    assert found.queries.tolist() == found.names == [0, 3]
+    assert found.pairs.tolist() == [[0, 4], [1, 1]]
     assert found.weights.tolist() == [2.0, 1.5]
-    assert found.queries.tolist() == [0, 3]
 
 
 def test_ids_of_two_kinds_stay_apart() -> None:
     ids = [*"abcdef"], np.array([7, 8, 9, 10, 11])
-    assert read_relevance([("b", 9), ("a", 7)], SHAPE, ids).pairs.tolist() == [[0, 0], [1, 2]]
+    found = read_relevance([("b", 9), ("a", 7)], SHAPE, ids)
+    assert (found.names, found.pairs.tolist()) == (["a", "b"], [[0, 0], [1, 2]])
 
 
 @pytest.mark.parametrize(

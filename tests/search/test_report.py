@@ -47,7 +47,7 @@ def test_numbers_are_those_of_the_dictionary_and_of_the_text() -> None:
 def test_saturation_is_named_where_nothing_is_left_to_gain() -> None:
     found = retrieval_report(QueryMap(np.eye(5)), np.eye(5), np.eye(5), [[i, i] for i in range(5)])
     assert not found.helps
-    assert found.remarks[0].startswith("The base is near its ceiling: no map can gain more than")
+    assert found.remarks[0].startswith("The base is near its ceiling: nDCG@10 is 100.0 of")
     assert not report().remarks
 
 

@@ -19,7 +19,6 @@ from calipers.estimators.fitting import fitting
 from calipers.search.holdouts import (
     DECIDES,
     HOLD_OUTS,
-    MOST_LEARNED,
     Base,
     Scored,
     cross_validate,
@@ -29,12 +28,7 @@ from calipers.search.learning import PULLS, Examples, Problem
 from calipers.search.query_map import QueryMap
 from calipers.search.ranking import Vectors
 from calipers.search.relevance import read_relevance
-from calipers.search.report import (
-    RetrievalReport,
-    names_of,
-    remarks_on_left_out,
-    retrieval_report,
-)
+from calipers.search.report import RetrievalReport, retrieval_report
 from calipers.solvers.training import CallbackObserver
 
 SIDES = ("query", "both")
@@ -163,7 +157,11 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         """
         given, searched = Vectors(queries, "queries"), Vectors(documents, "documents")
         given.check_width(searched.shape[1])
-        self._check_n_components(searched.shape[1])
+        if self.n_components is not None and self.n_components > searched.shape[1]:
+            raise ValueError(
+                f"n_components must be at most the number of features, {searched.shape[1]}, got "
+                f"{self.n_components}."
+            )
         shape, ids = (len(given), len(searched)), (query_ids, document_ids)
         relevance = read_relevance(pairs, shape, ids, sample_weight)
         examples = Examples.mined(given, searched, relevance, self._rng())
@@ -174,20 +172,16 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
             scored, pull = self._cross_validate(problem, rng, told.tick)
             report = RetrievalReport.of(
                 scored,
-                names_of(relevance.queries, query_ids),
+                relevance.names,
                 rng,
-                remarks=self._remarks(len(given) - len(relevance.queries), len(examples.pairs)),
+                n_left_out=len(given) - len(relevance.queries),
                 otherwise=self._otherwise(),
             )
             loss = problem.loss(np.ones(len(examples.pairs), dtype=np.bool_))
             learned = next(problem.learn(loss, [pull])) if report.helps else problem.identity
             told.tick()
-        facts = {
-            "helps": report.helps,
-            "verdict": report.verdict,
-            "pull": pull,
-            "n_pairs": len(examples.pairs),
-        }
+        facts = {"helps": report.helps, "verdict": report.verdict, "pull": pull}
+        facts["n_pairs"] = len(examples.pairs)
         self.map_ = QueryMap(learned.query, learned.document, facts=facts)
         self.helps_ = report.helps
         self.report_ = report
@@ -213,22 +207,6 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
             scored.append(found)
             pulls = (best,)
         return scored, pulls[0]
-
-    def _check_n_components(self, n_features: int) -> None:
-        if self.n_components is not None and self.n_components > n_features:
-            raise ValueError(
-                f"n_components must be at most the number of features, {n_features}, got "
-                f"{self.n_components}."
-            )
-
-    def _remarks(self, n_left_out: int, n_pairs: int) -> list[str]:
-        remarks = remarks_on_left_out(n_left_out)
-        if n_pairs > MOST_LEARNED:
-            remarks.append(
-                f"Each fold learned from at most {MOST_LEARNED:,} of the {n_pairs:,} pairs, the "
-                "map from all of them."
-            )
-        return remarks
 
     def _otherwise(self) -> str:
         """What the map is where there is no gain."""

@@ -89,12 +89,8 @@ class Examples:
             searched = rng.choice(len(documents), _MOST_DOCUMENTS, replace=False)
         positions = np.union1d(searched, relevance.pairs[:, 1])
         table, vectors = documents.take(positions), queries.take(relevance.queries)
-        pairs = np.column_stack(
-            [
-                np.searchsorted(relevance.queries, relevance.pairs[:, 0]),
-                np.searchsorted(positions, relevance.pairs[:, 1]),
-            ]
-        )
+        pairs = relevance.pairs.copy()
+        pairs[:, 1] = np.searchsorted(positions, pairs[:, 1])
         places = np.searchsorted(positions, np.sort(searched))
         there = pairs[np.isin(pairs[:, 1], places)]
         there[:, 1] = np.searchsorted(places, there[:, 1])

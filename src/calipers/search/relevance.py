@@ -12,15 +12,24 @@ from calipers.arrays import FloatArray, IndexArray
 
 
 class Relevance(NamedTuple):
-    """Pairs (query, document), each once, by query and then by document."""
+    """The queries that have a pair, and their pairs.
 
+    Attributes
+    ----------
+    queries : array of shape (n_queries,)
+        Their indices, ascending.
+    names : list
+        What they are called: ids, or indices.
+    pairs : array of shape (n_pairs, 2)
+        (position among `queries`, document), each once, ascending.
+    weights : array of shape (n_pairs,)
+        Weight of each pair.
+    """
+
+    queries: IndexArray
+    names: list[Any]
     pairs: IndexArray
     weights: FloatArray
-
-    @property
-    def queries(self) -> IndexArray:
-        """Ascending indices of the queries that have a pair."""
-        return np.unique(self.pairs[:, 0])
 
 
 def read_relevance(
@@ -49,12 +58,12 @@ def read_relevance(
 
     Examples
     --------
-    >>> read_relevance([["b", 0], ["a", 1], ["b", 0]], (2, 2), (["a", "b"], None))
-    Relevance(pairs=array([[0, 1],
-           [1, 0]]), weights=array([1., 2.]))
+    >>> found = read_relevance([["c", 0], ["b", 1], ["c", 0]], (3, 2), (["a", "b", "c"], None))
+    >>> found.names, found.pairs.tolist(), found.weights
+    (['b', 'c'], [[0, 1], [1, 0]], array([1., 2.]))
     """
-    columns = zip(_columns(pairs), ids, shape, ("query", "document"), strict=True)
-    both = np.column_stack([_indices(*column) for column in columns])
+    sides = zip(_columns(pairs), ids, shape, ("query", "document"), strict=True)
+    both = np.column_stack([_indices(*side) for side in sides])
     weights = np.ones(len(both))
     if sample_weight is not None:
         weights = _check_sample_weight(
@@ -62,7 +71,10 @@ def read_relevance(
         )
     kept = weights > 0
     unique, place = np.unique(both[kept], axis=0, return_inverse=True)
-    return Relevance(unique, np.asarray(np.bincount(place.ravel(), weights[kept]), np.float64))
+    queries, unique[:, 0] = np.unique(unique[:, 0], return_inverse=True)
+    names = queries if ids[0] is None else np.asarray(ids[0], dtype=object)[queries]
+    summed = np.bincount(place.ravel(), weights[kept])
+    return Relevance(queries, names.tolist(), unique, np.asarray(summed, dtype=np.float64))
 
 
 def _columns(pairs: Any) -> list[list[Any]]:

@@ -181,28 +181,25 @@ class RetrievalReport:
         ids: list[Any],
         rng: np.random.Generator,
         *,
-        remarks: Iterable[str] = (),
+        n_left_out: int,
         otherwise: str | None = None,
     ) -> RetrievalReport:
         """Summarise scores, of which the first decide; `otherwise` is a remark on no gain."""
         comparisons = {one.name: Comparison.of(one, ids, rng) for one in scored}
         deciding = next(iter(comparisons.values()))
         helps = deciding.lower_bound > 0
-        before, after = 100 * deciding.before[DECIDES], 100 * deciding.after[DECIDES]
-        low, high = (100 * end for end in deciding.interval[DECIDES])
+        name, before, after, gain, ends = deciding.rows()[[*MEASURES].index(DECIDES)]
         where = TITLES[deciding.name]
         verdict = (
             f"{'The map helps' if helps else 'No gain that can be told from nothing'}: "
-            f"{MEASURES[DECIDES]} {before:.1f} -> {after:.1f}, {after - before:+.1f} "
-            f"({low:+.1f} to {high:+.1f}), {where[0].lower()}{where[1:]}."
+            f"{name} {before} -> {after}, {gain} ({ends}), {where[0].lower()}{where[1:]}."
         )
-        told = [otherwise] if otherwise and not helps else []
-        if before >= 100 * _SATURATED:
-            told.append(
-                f"The base is near its ceiling: no map can gain more than {100 - before:.1f} "
-                "points here."
-            )
-        return cls(verdict, helps, deciding.name, comparisons, (*told, *remarks))
+        remarks = [otherwise] if otherwise and not helps else []
+        if deciding.before[DECIDES] >= _SATURATED:
+            remarks.append(f"The base is near its ceiling: {name} is {before} of 100 already.")
+        if n_left_out:
+            remarks.append(f"Queries without a pair were left out: {n_left_out:,}.")
+        return cls(verdict, helps, deciding.name, comparisons, tuple(remarks))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, as JSON has them."""
@@ -255,15 +252,6 @@ def _drawn(one: Comparison) -> Figure:
     return figure
 
 
-def remarks_on_left_out(n_queries: int) -> list[str]:
-    """Return what to say about queries without a pair."""
-    if not n_queries:
-        return []
-    return [
-        f"Queries without a pair were left out: {n_queries:,}; add pairs if these should count."
-    ]
-
-
 def retrieval_report(
     query_map: Any,
     queries: npt.ArrayLike,
@@ -304,18 +292,11 @@ def retrieval_report(
     given.check_width(query_map.n_query_features)
     searched.check_width(query_map.n_document_features)
     relevance = read_relevance(pairs, (len(given), len(searched)), (query_ids, document_ids))
-    own = relevance.queries
-    local = np.column_stack([np.searchsorted(own, relevance.pairs[:, 0]), relevance.pairs[:, 1]])
-    vectors, each = given.take(own), np.arange(len(own))
-    after = ranks(query_map.transform(vectors), local, searched, query_map.document_components)
-    before = ranks(vectors, local, searched)
-    scored = Scored("given", each, each, measures(local, before), measures(local, after))
-    remarks = remarks_on_left_out(len(given) - len(own))
-    rng = np.random.default_rng(0)
-    return RetrievalReport.of([scored], names_of(own, query_ids), rng, remarks=remarks)
-
-
-def names_of(queries: npt.NDArray[np.intp], ids: Any) -> list[Any]:
-    """Return what queries are called: their ids, or their indices."""
-    named = queries if ids is None else np.asarray(ids, dtype=object)[queries]
-    return [*named.tolist()]
+    vectors, each = given.take(relevance.queries), np.arange(len(relevance.queries))
+    images = query_map.transform(vectors)
+    after = ranks(images, relevance.pairs, searched, query_map.document_components)
+    before = ranks(vectors, relevance.pairs, searched)
+    scores = (measures(relevance.pairs, rank) for rank in (before, after))
+    scored = Scored("given", each, each, *scores)
+    n_left_out, rng = len(given) - len(each), np.random.default_rng(0)
+    return RetrievalReport.of([scored], relevance.names, rng, n_left_out=n_left_out)
