@@ -49,7 +49,6 @@ def test_a_map_from_files_is_that_of_the_library(
     run("adapt", *arguments, "--report", str(page))
     shown = capsys.readouterr().out
     assert shown.startswith("The map helps: nDCG@10")
-    assert "report.html" in shown
     assert page.read_text().startswith("<!doctype html>")
     out = tmp_path / "images.npy"
     run("transform", str(tmp_path / "a.safetensors"), arguments[1], "-o", str(out))
@@ -76,20 +75,15 @@ def test_no_gain_is_said_first(tmp_path: Path, capsys: pytest.CaptureFixture[str
     page, map_file = tmp_path / "report.html", tmp_path / "a.safetensors"
     arguments = write(tmp_path, "npy", unrelated())
     run("adapt", *arguments, "--report", str(page))
-    verdict, then, *_, written, last = capsys.readouterr().out.splitlines()
+    verdict, then, *_, last = capsys.readouterr().out.splitlines()
     assert verdict.startswith("No gain that can be told from nothing")
     assert then.startswith("So the map is the identity: queries stay as they are")
-    assert last == f"Page: {page}"
-    assert written == f"The identity was written to {map_file}"
+    assert last == f"Map: {map_file}"
     assert then in page.read_text()
     run("adapt", *arguments, "--quiet")
     assert capsys.readouterr().out == verdict + "\n"
     run("adapt", *arguments, "--json")
     assert json.loads(capsys.readouterr().out)["helps"] is False
-    run("adapt", *arguments, "--n-components", "4")
-    _, then, *_, last = capsys.readouterr().out.splitlines()
-    assert then.startswith("So nothing learned is in the map: it only reduces both sides to 4")
-    assert last == f"Map: {map_file}"
 
 
 @pytest.mark.parametrize("kind", ["list_", "large_list", "fixed", "half", "of two sizes", "null"])
