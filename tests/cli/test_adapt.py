@@ -64,11 +64,15 @@ def test_inspect_begins_with_the_verdict(
     QueryMap(np.eye(3, 4), facts=facts).save(file)
     run("inspect", str(file))
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "It helps\\x1b[31m."
-    assert lines[2].endswith("4 features of queries to 3 components")
-    assert lines[3:] == ["  n_pairs: 7"]
+    assert lines[0] == "verdict: It helps\\x1b[31m."
+    assert lines[2:] == [
+        "query features: 4",
+        "document features: 3",
+        "components: 3",
+        "n pairs: 7",
+    ]
     run("inspect", str(file), "--json")
-    assert json.loads(capsys.readouterr().out)["training"]["n_pairs"] == 7
+    assert json.loads(capsys.readouterr().out)["n_pairs"] == 7
 
 
 def test_no_gain_is_said_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

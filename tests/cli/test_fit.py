@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from calipers import MetricCV, TripletSGD, load
-from calipers.cli.learners import LEARNERS, METHODS
+from calipers.cli.learners import FOR_MOST, METHODS, THE_OTHERS
 from calipers.recipes import RECIPES
 from calipers.solvers.sgd import SGDSolver
 from commands import FEATURES, FEW, SPECIES, X, Y, quick_fit, refused, run, write_blobs
@@ -36,9 +36,9 @@ def test_fit_writes_the_metric_that_python_learns(folder: Path) -> None:
 @pytest.mark.usefixtures("folder")
 def test_every_learner_and_method() -> None:
     draw = ("itml", "spml", "scml", "oasis", "lego")
-    for name, home in LEARNERS.items():
+    for name in (*FOR_MOST, *THE_OTHERS):
         run(*ASKED, "--learner", name, *(["--n-triplets", "20"] if name in draw else []))
-        assert load("m").learner_ == home
+        assert load("m").learner_.lower() in (name.replace("-", ""), "metriccv")
     assert tuple(RECIPES) == METHODS
     assert quick_fit("--method", "ha-sgd").parameters_["method"] == "ha-sgd"
 

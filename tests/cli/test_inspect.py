@@ -35,8 +35,11 @@ def test_inspect(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.usefixtures("folder")
 def test_what_was_chosen_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
     for facts, expected in (
-        ({"chosen_": "euclidean", "reason_": "Nothing beats it."}, "Nothing beats it.\n\nm: "),
-        ({}, "m: "),
+        (
+            {"chosen_": "euclidean", "reason_": "Nothing beats it."},
+            "Nothing beats it.\n\nTripletSGD: ",
+        ),
+        ({}, "TripletSGD: "),
     ):
         write(small_contents(facts=facts), "m")
         run("inspect", "m")

@@ -183,12 +183,10 @@ def _facts(found: _Found, data: Labelled) -> dict[str, Any]:
 
     rows = []
     for name, error in found.verdict.errors().items():
-        scores = {score: found.verdict.score(name, score) for score in SCORES}
-        rows.append(
-            {"distance": name, "knn_error": error}
-            | {score: mean for score, (mean, _) in scores.items()}
-            | {f"{score}_standard_error": deviation for score, (_, deviation) in scores.items()}
-        )
+        row: dict[str, Any] = {"distance": name, "knn_error": error}
+        for score in SCORES:
+            row[score], row[f"{score}_standard_error"] = found.verdict.score(name, score)
+        rows.append(row)
     return {
         "verdict": found.sentences()[0],
         "distances": rows,

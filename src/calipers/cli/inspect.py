@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from calipers.cli.options import add_output, whole_number
@@ -41,36 +40,30 @@ def run(options: argparse.Namespace) -> int:
     from calipers.search.query_map import QueryMap
 
     learned = load(options.metric)
-    is_map = isinstance(learned, QueryMap)
-    facts = _facts_of_map(learned) if is_map else _facts(learned)
-    facts["bytes"] = Path(options.metric).stat().st_size
+    if isinstance(learned, QueryMap):
+        facts = _facts_of_map(learned)
+        lines = [f"{name.replace('_', ' ')}: {value}" for name, value in facts.items()]
+    else:
+        facts = _facts(learned)
+        lines = _lines(facts, options.top)
     if options.json:
         write_json(facts)
         return 0
-    for line in _lines_of_map(options, facts) if is_map else _lines(options, facts):
+    for line in lines:
         say(line)
     return 0
 
 
 def _facts_of_map(learned: QueryMap) -> dict[str, Any]:
+    """What a map of queries holds, the verdict first."""
+    plain = {name: fact for name, fact in learned.facts.items() if not isinstance(fact, dict)}
     return {
+        "verdict": plain.pop("verdict", None),
         "kind": learned.kind,
         "query_features": learned.n_query_features,
         "document_features": learned.n_document_features,
         "components": learned.n_components,
-        "training": learned.facts,
-    }
-
-
-def _lines_of_map(options: argparse.Namespace, facts: dict[str, Any]) -> list[str]:
-    training = facts["training"]
-    plain = {n: v for n, v in training.items() if n != "verdict" and not isinstance(v, dict)}
-    return [
-        *([str(training["verdict"]), ""] if "verdict" in training else []),
-        f"{options.metric}: {facts['kind']}, {facts['bytes']:,} bytes, "
-        f"{facts['query_features']} features of queries to {facts['components']} components",
-        *(f"  {name}: {value}" for name, value in plain.items()),
-    ]
+    } | plain
 
 
 def _facts(metric: SavedMetric) -> dict[str, Any]:
@@ -91,7 +84,6 @@ def _facts(metric: SavedMetric) -> dict[str, Any]:
         "components": metric.components_.shape[0],
         "rank": int((values > limit).sum()),
         "spectrum": values.tolist(),
-        "spectrum_shares": (values / (values.sum() or 1.0)).tolist(),
         "importances": {str(names[i]): float(shares[i]) for i in order},
         "classes": metric.classes_.tolist() if hasattr(metric, "classes_") else [],
         "label": metric.label_,
@@ -102,18 +94,18 @@ def _facts(metric: SavedMetric) -> dict[str, Any]:
     }
 
 
-def _lines(options: argparse.Namespace, facts: dict[str, Any]) -> list[str]:
-    values = zip(facts["spectrum"], facts["spectrum_shares"], strict=True)
+def _lines(facts: dict[str, Any], top: int) -> list[str]:
+    trace = sum(facts["spectrum"]) or 1.0
     lines = [facts["reason"], ""] if facts["reason"] else []
     lines += [
-        f"{options.metric}: {facts['learner']}, {facts['bytes']:,} bytes",
-        f"{facts['features']} features to {facts['components']} components, rank {facts['rank']}",
+        f"{facts['learner']}: {facts['features']} features to {facts['components']} components, "
+        f"rank {facts['rank']}",
         "",
         "Spectrum of M (share of the trace)",
-        *_bars([(f"{value:.3g}", share) for value, share in values], options.top),
+        *_bars([(f"{value:.3g}", value / trace) for value in facts["spectrum"]], top),
         "",
         "Features that matter most (share of squared distances)",
-        *_bars(list(facts["importances"].items()), options.top),
+        *_bars(list(facts["importances"].items()), top),
         "",
         "Training",
     ]

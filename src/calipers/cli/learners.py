@@ -16,32 +16,11 @@ if TYPE_CHECKING:
 
     from calipers.cli.output import FitAdvance
 
-FOR_MOST = {
-    "cv": "MetricCV",
-    "triplet-sgd": "TripletSGD",
-    "nca": "NCA",
-    "discriminant": "Discriminant",
-    "within-class": "WithinClass",
-    "gmml": "GMML",
-}
-FOR_COMPARISON = {  # the paper's baselines and the classics
-    "euclidean": "Euclidean",
-    "scaled": "Scaled",
-    "lmnn": "LMNN",
-    "oasis": "OASIS",
-    "spml": "SPML",
-    "lego": "LEGO",
-    "itml": "ITML",
-    "mcml": "MCML",
-    "mmc": "MMC",
-    "scml": "SCML",
-    "lfda": "LFDA",
-    "rca": "RCA",
-    "kissme": "KISSME",
-}
-LEARNERS = FOR_MOST | FOR_COMPARISON
-"""Public classes by their name on the command line."""
-
+FOR_MOST = ("cv", "triplet-sgd", "nca", "discriminant", "within-class", "gmml")
+THE_OTHERS = (
+    *("euclidean", "scaled", "lmnn", "oasis", "spml", "lego", "itml", "mcml", "mmc", "scml"),
+    *("lfda", "rca", "kissme"),
+)
 METHODS = ("all-pairs-sgd", "sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd")
 
 
@@ -49,12 +28,12 @@ def add_learner(command: argparse.ArgumentParser) -> None:
     """Add the options on what learns."""
     command.add_argument(
         "--learner",
-        choices=tuple(LEARNERS),
+        choices=(*FOR_MOST, *THE_OTHERS),
         default="cv",
         metavar="NAME",
         help="what learns the metric: cv (the default) chooses by cross-validation; "
-        f"{', '.join([*FOR_MOST][1:])}; for comparison the paper's baselines and the classics: "
-        f"{', '.join(FOR_COMPARISON)}",
+        f"{', '.join(FOR_MOST[1:])}; for comparison the paper's baselines and the classics: "
+        f"{', '.join(THE_OTHERS)}",
     )
     command.add_argument(
         "--n-components", type=whole_number, metavar="K", help="dimensions to keep (default: all)"
@@ -85,7 +64,8 @@ def make(options: argparse.Namespace) -> Any:
     """
     import calipers
 
-    learner = getattr(calipers, LEARNERS[options.learner])
+    classes = {name.lower(): name for name in calipers.__all__} | {"cv": "MetricCV"}
+    learner = getattr(calipers, classes[options.learner.replace("-", "")])
     accepted = inspect.signature(learner).parameters
     given: dict[str, Any] = {"random_state": options.seed} if "random_state" in accepted else {}
     for name in ("method", "n_components", "n_triplets"):
