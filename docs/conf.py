@@ -28,7 +28,7 @@ extensions = [
     "report",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "paper/report.md", "auto_examples/*.ipynb", "auto_examples/*.py"]
+exclude_patterns = ["_build", "auto_examples/*.ipynb", "auto_examples/*.py"]
 default_role = "literal"
 nitpicky = True
 nitpick_ignore_regex = [

@@ -203,9 +203,9 @@ def test_all_stands_for_every_data_set(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_table_of_text_is_read_without_missing_values(tmp_path: Path) -> None:
     file = tmp_path / "try.dat"
     file.write_text("1, 2.5, b, yes \n<null>, 3, b, no\n4, ?, c, no\n\n5, 6, a, no\n")
-    table = keel.read(file)
-    np.testing.assert_array_equal(table.X, [[1.0, 2.5, 0.0, 1.0], [5.0, 6.0, 1.0, 0.0]])
-    np.testing.assert_array_equal(table.y, [1, 0])
+    X, y = keel.read(file)
+    np.testing.assert_array_equal(X, [[1.0, 2.5, 0.0, 1.0], [5.0, 6.0, 1.0, 0.0]])
+    np.testing.assert_array_equal(y, [1, 0])
     file.write_text("?, b, yes\n")
     with pytest.raises(DatasetError, match=r"try\.dat has no row of values"):
         keel.read(file)
@@ -220,6 +220,6 @@ def test_tables_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("1, a\n2, b\n")
     assert keel.names() == ("one", "two")
-    assert len(keel.load("two").y) == 2
+    assert len(keel.load("two")[1]) == 2
     with pytest.raises(DatasetError, match="has no table 'three', only one, two"):
         keel.load("three")

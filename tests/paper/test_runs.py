@@ -1,133 +1,214 @@
-"""Rows on disk: whole lines only, whatever happens to the process that writes them."""
+"""What is run, what is not run again, and what a run leaves."""
 
 from __future__ import annotations
 
 import json
-from math import inf, nan
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from calipers.paper import runs
-from calipers.paper.runs import Identity, RunFile, check_folder, identity, latest, of_identity
-from paper_rows import row
+from calipers import LEGO, MMC, TripletSGD
+from calipers.paper import datasets, published, runs, systems
+from calipers.paper.datasets import DatasetError
+from calipers.paper.protocol import split_error
+from calipers.paper.runs import ROWS, Plan, Wish, measure, plan, read_rows
+from calipers.paper.systems import STUDIED, SYSTEMS
+from calipers.paper.theory import Theory
+from data_folder import FOLDER, needs_data
+
+IRIS = datasets.load("iris", split=2)
+DRAWN = systems.draw_triplets(IRIS, seed=5, n_triplets=2000)
+TINY = Wish(datasets=["iris"], methods=["euclidean", "as-sgd"], n_triplets=300)
 
 
-def test_rows_come_back_as_they_were(tmp_path: Path) -> None:
-    file = RunFile(tmp_path / "runs.jsonl")
-    assert file.read() == []
-    rows = [row("semeion", "sgd"), row("naïve \u2028", "as-sgd", 1)]
-    for one in rows:
-        file.append(one)
-    assert file.read() == rows
-    assert file.n_dropped == 0
+@pytest.fixture(autouse=True)
+def _no_other_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CALIPERS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("CALIPERS_DATA", raising=False)
 
 
-@pytest.mark.parametrize("cut", [1, 5, 100])
-def test_a_half_written_line_is_dropped_and_then_cut_off(tmp_path: Path, cut: int) -> None:
-    file = RunFile(tmp_path / "runs.jsonl")
-    first, second = row("semeion", "sgd"), row("dna", "sgd")
-    file.append(first)
-    with file.path.open("ab") as lines:
-        lines.write(json.dumps(second).encode()[:cut])
-    assert file.read() == [first]
-    assert file.n_dropped == 1
-    file.append(second)
-    assert file.read() == [first, second]
-    assert file.n_dropped == 0
+def counts(made: Plan) -> dict[str, int]:
+    return {job.dataset: job.number + 1 for job in made.jobs}
 
 
-def test_a_first_line_that_was_not_finished_is_cut_off_too(tmp_path: Path) -> None:
-    file = RunFile(tmp_path / "runs.jsonl")
-    file.path.write_text('{"dataset": "semei')
-    file.append(row("dna", "sgd"))
-    assert [one["dataset"] for one in file.read()] == ["dna"]
+def done(made: Plan, file: Path) -> int:
+    """Do what is to be done; returns how many runs that were."""
+    return len(list(runs.run(made, file)))
 
 
-def test_lines_that_are_not_rows_are_counted(tmp_path: Path) -> None:
-    file = RunFile(tmp_path / "runs.jsonl")
-    good = json.dumps(row("dna", "sgd"))
-    wrong = [b"[1, 2]", b'{"dataset": "dna"}', b"\xff\xfe", b'{"dataset": 1, "method": "x"}']
-    file.path.write_bytes(b"\n".join([*wrong, good.encode(), b""]))
-    assert len(file.read()) == 1
-    assert file.n_dropped == len(wrong)
+# What is run
 
 
-def test_numbers_that_json_does_not_know_become_nothing(tmp_path: Path) -> None:
-    file = RunFile(tmp_path / "runs.jsonl")
-    file.append(row("dna", "sgd", error=nan, bound={"updates": inf}, spectrum=[1.0, -inf]))
-    (read,) = file.read()
-    assert (read["error"], read["bound"]["updates"], read["spectrum"]) == (None, None, [1.0, None])
+def test_the_usual_runs_are_the_papers_as_far_as_they_can_be_had(tmp_path: Path) -> None:
+    for name in ("semeion.npz", "dna.npz"):
+        (tmp_path / name).touch()
+    made = plan(Wish(data_dir=str(tmp_path)))
+    assert counts(made) == {"semeion": 10, "dna": 1}
+    assert made.files == {"semeion": ["semeion.npz"], "dna": ["dna.npz"]}
+    assert set(made.missing) == set(published.SIZES) - {"semeion", "dna"}
+    assert len(made.jobs) == 11 * len(SYSTEMS) + len(STUDIED)  # the study: dna
+    quick = plan(Wish(runs=runs.QUICK_RUNS, data_dir=str(tmp_path)))
+    assert len(quick.jobs) == 2 * len(SYSTEMS)
+    assert quick.missing == {}
+    assert counts(plan(Wish(seeds=3, data_dir=str(tmp_path)))) == {"semeion": 3, "dna": 3}
 
 
-def test_identity_depends_on_settings_versions_and_machine() -> None:
-    usual = Identity({"n": 1}, {"numpy": "2"}, {"cores": 2})
-    others = [
-        Identity({"n": 2}, {"numpy": "2"}, {"cores": 2}),
-        Identity({"n": 1}, {"numpy": "3"}, {"cores": 2}),
-        Identity({"n": 1}, {"numpy": "2"}, {"cores": 4}),
+def test_without_data_a_quick_look_takes_digits() -> None:
+    assert counts(plan(Wish(runs=runs.QUICK_RUNS))) == {"digits": 1}
+    for wish, said in (
+        (Wish(), "None of the paper's data sets is here: name their"),
+        (Wish(datasets=["iris", "dna"]), "Data set 'dna' needs"),
+        (Wish(data_dir="nowhere"), "The data folder 'nowhere' does not exist"),
+    ):
+        with pytest.raises(DatasetError, match=said):
+            plan(wish)
+
+
+def test_what_is_done_is_not_done_again(tmp_path: Path) -> None:
+    file, made = tmp_path / ROWS, plan(TINY)
+    assert [done(made, file), done(made, file)] == [2, 0]
+    assert done(plan(replace(TINY, seeds=2)), file) == 2
+    assert done(plan(replace(TINY, n_triplets=301)), file) == 2
+    assert len(replace(made, files={"iris": ["iris.data"]}).to_do(file)) == 2
+    (first, *_) = made.rows(file)
+    runs.append_row(file, {**first, "failed": "ValueError: no"})
+    assert [job.system.name for job in made.to_do(file)] == ["euclidean"]
+    assert len(made.rows(file)) == 4
+
+
+def test_the_parameter_study_is_run_once(tmp_path: Path) -> None:
+    file = tmp_path / ROWS
+    made = plan(Wish(datasets=["iris"], methods=["parameters"], seeds=2, n_triplets=300))
+    assert done(made, file) == len(STUDIED)
+    rows = {row["method"]: row for row in made.rows(file)}
+    assert not any("failed" in row for row in rows.values())
+    updates = {b: rows[f"mini-sgd:batch_size={b}"]["updates"] for b in (1, 3, 10, 30, 100)}
+    assert updates == {1: 300, 3: 100, 10: 30, 30: 10, 100: 3}
+    assert not {job.system.parameter for job in plan(Wish(datasets=["iris"])).jobs} - {""}
+
+
+# What a run leaves
+
+
+def test_a_run_is_what_the_estimator_does_by_itself() -> None:
+    row = measure(SYSTEMS["as-sgd"], IRIS, DRAWN, seed=5)
+    metric = TripletSGD.paper("as-sgd", n_triplets=2000, random_state=5)
+    metric.fit(IRIS.X_train, IRIS.y_train)
+    assert row["updates"] == metric.n_updates_
+    assert row["error"] == 100 * split_error(IRIS, metric)
+    assert row["mining_seconds"] == DRAWN[1]
+    assert row["update_bound"] == pytest.approx(Theory.of(metric).update_bound)
+    assert (row["n_train"], row["n_features"], row["n_classes"]) == (105, 4, 3)
+    row = measure(SYSTEMS["euclidean"], IRIS, DRAWN, seed=5)
+    assert row["error"] == 100 * split_error(IRIS)
+    assert "updates" not in row
+
+
+def test_figure_1_is_the_loss_at_the_average_so_far() -> None:
+    curve = runs.training_curve(SYSTEMS["mini-sgd"], IRIS.X_train, DRAWN[0], seed=5)
+    assert curve["triplets"][0] == 0
+    assert curve["triplets"][-1] == 2000
+    assert (np.diff(curve["triplets"]) > 0).all()
+    chosen = DRAWN[0][np.random.default_rng(0).permutation(2000)[:1000]]
+    metric = TripletSGD.paper("mini-sgd", n_triplets=2000, random_state=5)
+    metric.fit(IRIS.X_train, IRIS.y_train)
+    for images, loss in (
+        (IRIS.X_train, curve["loss"][0]),
+        (metric.transform(IRIS.X_train), curve["loss"][-1]),
+    ):
+        anchor, near, far = (images[column] for column in chosen.T)
+        margins = np.sum((anchor - far) ** 2, axis=1) - np.sum((anchor - near) ** 2, axis=1)
+        assert loss == pytest.approx(np.log1p(np.exp(3 - 3 * margins)).mean() / 3, rel=1e-6)
+
+
+def test_methods_over_all_pairs_learn_from_some_samples() -> None:
+    row = measure(replace(SYSTEMS["mmc"], most=60), IRIS, DRAWN, seed=3)
+    kept = np.sort(np.random.default_rng(3).permutation(len(IRIS.y_train))[:60])
+    metric = MMC(**SYSTEMS["mmc"].settings).fit(IRIS.X_train[kept], IRIS.y_train[kept])
+    assert row["trained_on"] == 60
+    assert row["error"] == 100 * split_error(IRIS, metric)
+    assert "trained_on" not in measure(SYSTEMS["lmnn"], IRIS, DRAWN, seed=3)
+
+
+def test_lego_runs_with_its_limits() -> None:
+    limits = systems.lego_limits(IRIS.X_train, DRAWN[0], seed=5)
+    lego = LEGO(**limits, random_state=5).fit_triplets(IRIS.X_train, DRAWN[0])
+    assert measure(SYSTEMS["lego"], IRIS, DRAWN, seed=5)["updates"] == lego.n_updates_
+
+
+def test_a_learner_that_fails_is_a_row_with_the_reason() -> None:
+    broken = replace(IRIS, X_train=np.full_like(IRIS.X_train, 3.0))
+    row = measure(SYSTEMS["lmnn"], broken, DRAWN, seed=0)
+    assert "error" not in row
+    assert row["failed"].startswith("ValueError: ")
+
+
+def test_an_interrupted_fit_leaves_no_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(system: object, *_: object, **__: object) -> TripletSGD:
+        metric = TripletSGD.paper("sgd", n_triplets=10).fit(IRIS.X_train, IRIS.y_train)
+        metric.interrupted_ = True
+        return metric
+
+    monkeypatch.setattr(runs, "_fitted", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        done(plan(TINY), tmp_path / ROWS)
+    assert read_rows(tmp_path / ROWS) == []
+
+
+# Rows
+
+
+def test_rows_come_back_also_after_a_line_that_was_cut_off(tmp_path: Path) -> None:
+    file = tmp_path / ROWS
+    row = {"dataset": "naïve \u2028", "method": "sgd", "run": 0, "origin": {}, "error": None}
+    assert read_rows(file) == []
+    runs.append_row(file, row)
+    with file.open("a") as lines:
+        lines.write('\n{"dataset": "dna", "meth')
+    assert read_rows(file) == [row]
+    later = {**row, "error": 2.0}
+    runs.append_row(file, {**row, "run": 1})
+    runs.append_row(file, later)
+    assert read_rows(file) == [later, {**row, "run": 1}]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no kill -9 on Windows")
+def test_killed_midway_the_command_goes_on_where_it_was(tmp_path: Path) -> None:
+    command = [
+        *(sys.executable, "-m", "calipers", "paper", "--datasets", "iris", "wine", "--methods"),
+        *("euclidean", "as-sgd", "hr-sgd", "--seeds", "6", "--n-triplets", "2000", "--json"),
+        *("--output", str(tmp_path)),
     ]
-    assert len({usual.digest, *(other.digest for other in others)}) == 4
-    assert usual.digest == Identity({"n": 1}, {"numpy": "2"}, {"cores": 2}).digest
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        waited_until = time.monotonic() + 300
+        while len(read_rows(tmp_path / ROWS)) < 3:
+            assert process.poll() is None
+            assert time.monotonic() < waited_until
+            time.sleep(0.005)
+        os.kill(process.pid, signal.SIGKILL)
+    before = read_rows(tmp_path / ROWS)
+    assert 3 <= len(before) < 36
+    assert not (tmp_path / "report.html").exists()
+    again = subprocess.run(command, capture_output=True, text=True, check=True)
+    after = read_rows(tmp_path / ROWS)
+    assert after[: len(before)] == before  # nothing was done twice
+    assert len(after) == len(json.loads(again.stdout)) == 36
+    assert (tmp_path / "report.html").exists()
 
 
-def test_identity_tells_versions_and_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    facts = identity({"n": 1}).as_row()
-    assert {"calipers", "code", "python", "numpy", "scipy", "scikit-learn"} <= set(
-        facts["versions"]
-    )
-    assert not {"rich", "matplotlib", "pytest"} & set(facts["versions"])
-    assert set(facts["machine"]) == {"cpu", "cores", "threads", "system"}
-    monkeypatch.setenv("CALIPERS_NUM_THREADS", "7")
-    assert identity({"n": 1}).digest != facts["identity"]
-
-
-def test_identity_tells_sources_apart_but_not_those_of_reports(tmp_path: Path) -> None:
-    (tmp_path / "paper").mkdir()
-    solver, table = tmp_path / "solver.py", tmp_path / "paper" / "table.py"
-    solver.write_text("x = 1")
-    table.write_text("y = 1")
-    before = runs._sources_digest(tmp_path)
-    table.write_text("y = 2")
-    assert runs._sources_digest(tmp_path) == before
-    solver.write_text("x = 2")
-    assert runs._sources_digest(tmp_path) != before
-
-
-def test_the_last_row_about_a_run_counts() -> None:
-    rows = [row("dna", "sgd", error=1.0), row("dna", "sgd", error=2.0), row("dna", "lego")]
-    other = row("dna", "oasis", identity="other")
-    assert [one["error"] for one in of_identity([*rows, other], "abc")] == [2.0, 6.0]
-    assert latest([*rows, other]) == [other]
-    assert latest([]) == []
-
-
-def test_a_data_set_whose_files_were_exchanged_starts_afresh() -> None:
-    old = [row("poker", "sgd", run, files=[["poker_sim.npz", 1]]) for run in (0, 1)]
-    new = row("poker", "sgd", 0, files=[["poker.data", 2]])
-    missing = {"dataset": "sensit", "method": "*", "run": 0, "identity": "abc", "skipped": "no"}
-    assert of_identity([*old, row("dna", "sgd"), missing], "abc") == [
-        *old,
-        row("dna", "sgd"),
-        missing,
-    ]
-    assert of_identity([*old, new, missing], "abc") == [new, missing]
-
-
-def test_folders_that_cannot_be_used_get_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    check_folder(tmp_path / "new" / "folder", create=True)
-    assert (tmp_path / "new" / "folder").is_dir()
-    with pytest.raises(FileNotFoundError, match=r"There is no folder '.*': run something first"):
-        check_folder(tmp_path / "nowhere", create=False)
-    (tmp_path / "file").touch()
-    with pytest.raises(NotADirectoryError, match="is a file: name a folder with --output"):
-        check_folder(tmp_path / "file", create=True)
-
-    def refuse(**_: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(runs, "TemporaryFile", refuse)
-    with pytest.raises(PermissionError, match=r"\(Permission denied\): name another place"):
-        check_folder(tmp_path, create=True)
+@needs_data
+def test_dna_comes_out_near_the_paper(tmp_path: Path) -> None:
+    methods = ["as-sgd", "hr-sgd", "oasis", "lego"]
+    made = plan(Wish(datasets=["dna"], methods=methods, data_dir=str(FOLDER)))
+    assert done(made, tmp_path / ROWS) == 4
+    for row in made.rows(tmp_path / ROWS):
+        method = row["method"]
+        assert row["updates"] == pytest.approx(published.UPDATES["dna"][method], rel=0.15)
+        assert row["error"] == pytest.approx(published.ERRORS["dna"][method], abs=1.0)

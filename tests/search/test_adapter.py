@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 import calipers
 from calipers import QueryAdapter
-from calipers.paper.progress import FitAdvance
+from calipers.cli.output import FitAdvance
 from calipers.search import holdouts
 from search_log import turned, unrelated
 

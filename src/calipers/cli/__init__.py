@@ -11,7 +11,7 @@ evaluate, fit,            the commands for one's own data
 transform, inspect
 adapt, embeddings         a map of queries from clicks, and the files that it reads
 demo                      evaluate, on an embedded table
-paper, fingerprint        the commands about the paper
+paper                     the experiments of the paper
 main                      the parser, and the exit code of every command
 ========================= ==========================================================
 

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from calipers import __version__
-from calipers.cli import adapt, demo, evaluate, fingerprint, fit, inspect, paper, transform
+from calipers.cli import adapt, demo, evaluate, fit, inspect, paper, transform
 from calipers.cli.output import remark
 
-COMMANDS = (evaluate, fit, transform, inspect, adapt, demo, paper, fingerprint)
+COMMANDS = (evaluate, fit, transform, inspect, adapt, demo, paper)
 
 _EXAMPLES = """\
 examples:

@@ -5,24 +5,18 @@ Map of this package, in reading order:
 =========== ===================================================================
 module      what it holds
 =========== ===================================================================
-published   the paper's tables, as plain data
-progress    a progress bar that a fit moves forward
-systems     the systems of the paper's tables, with its settings
-fingerprint updates and errors of three of them beside the paper's
-runs        rows on disk, and what must be equal for rows to share a table
-forms       the form of a row, checked before a report is made
-training    the loss of training triplets along a run (Figure 1)
-measure     one run
-costs       about how long a run takes
-paper       all runs
-summary     rows as the cells of the paper's tables
-remarks     rows as sentences
-report      a page, Markdown and figures made from rows
-tables      rows as tables on the terminal
+published   the numbers of the paper's Tables 1 to 4
+downloads   files of data sets: in a folder, downloaded before, or from their homes
+datasets    data sets by name, cut into a training and a test part
+protocol    learn on the training part, score 3-NN on the test part
 theory      the paper's two theorems, evaluated for a fit
+systems     the systems that the paper compares, with its settings
+runs        what is to be done, one run, and its row in a file
+tables      rows as the paper's tables, ours beside the paper's
+figures     Figure 1 and the parameter study
+check       updates and errors held to the paper's
+report      one HTML page of all this
 =========== ===================================================================
 
 A row is the JSON record of one run.
-
-Also here: `datasets`, `protocol`.
 """

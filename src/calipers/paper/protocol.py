@@ -17,21 +17,9 @@ class Metric(Protocol):
 
 
 def split_error(data: Split, metric: Metric | None = None, *, n_neighbors: int = 3) -> float:
-    """Return the k-NN error on the test part, under a metric or the Euclidean distance.
+    """Return the k-NN error on the test part, between 0 and 1.
 
-    Parameters
-    ----------
-    data : Split
-        Training and test part.
-    metric : fitted estimator, optional
-        Its ``transform`` is applied to both parts; by default the distance is Euclidean.
-    n_neighbors : int, default=3
-        Number of neighbours that vote.
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
+    ``metric.transform`` is applied to both parts; without a metric the distance is Euclidean.
 
     Examples
     --------

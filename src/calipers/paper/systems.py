@@ -1,35 +1,33 @@
-"""The systems of the paper's tables, each as a learner with the paper's settings.
+"""The systems that the paper compares, each as a learner with the paper's settings.
 
 All learners from triplets get the same triplets, drawn once: those that
 ``TripletSGD.paper(method, random_state=seed).fit`` would draw. OASIS and LEGO are run as their
-published counts of updates say they were (``python -m benchmarks readings``).
+published counts of updates say they were.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 import calipers
-from calipers.paper.datasets import DatasetError
-
-if TYPE_CHECKING:
-    from calipers.arrays import FloatArray, IndexArray
-    from calipers.paper.datasets import Split
+from calipers.arrays import FloatArray, IndexArray
+from calipers.data.samples import MemorySamples
+from calipers.data.triplets import DrawnTriplets
+from calipers.estimators.rounds import random_streams
+from calipers.paper.datasets import DatasetError, Split
 
 PAPER_TRIPLETS = 100_000
 """N of the paper."""
 
-QUADRATIC = {"lmnn": 30_000, "mmc": 2_000, "mcml": 1_000}
-"""Most training samples of methods whose every step is over all pairs; tables mark such cells."""
-
-CITED: dict[str, Any] = {"tol": 1e-3, "max_iter": 100}
-"""Where MMC and MCML stop, so that all runs take half an hour."""
-
 PARAMETERS = "parameters"
 """Asks for the parameter study among the methods."""
+
+_CITED = {"tol": 1e-3, "max_iter": 100}  # where MMC and MCML stop, so that all takes half an hour
 
 _SWEPT: tuple[tuple[str, tuple[float, ...], tuple[str, ...]], ...] = (
     ("radius", (100, 1_000, 10_000), ("mini-sgd", "as-sgd")),
@@ -51,13 +49,14 @@ class System:
     ----------
     name, label : str
         How rows call it, and how tables do.
-    home : str
-        Its public class in `calipers`.
-    kind : {"none", "batch", "online", "sgd"}
-        Learns nothing; from all pairs at once; from triplets or pairs, as in earlier
-        papers; one of the paper's five.
-    reading_of : str
-        The method whose published numbers it is compared with, if it is a second reading of it.
+    learner : str
+        Its class in `calipers`.
+    published : str
+        The method whose published numbers it is compared with.
+    settings : mapping
+        Parameters that are not the learner's defaults.
+    most : int or None
+        Training samples that it learns from at most; tables mark such cells.
     parameter : str
         What the parameter study sets, if it is a part of that.
     value : float
@@ -66,26 +65,22 @@ class System:
 
     name: str
     label: str
-    home: str
-    kind: str
-    reading_of: str = ""
+    learner: str
+    published: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    most: int | None = None
     parameter: str = ""
     value: float = 0.0
 
     @property
-    def is_here(self) -> bool:
-        """Whether this version of calipers has it."""
-        return self.home in calipers.__all__
+    def is_sgd(self) -> bool:
+        """Whether it is one of the paper's own."""
+        return self.learner == "TripletSGD"
 
     @property
-    def published(self) -> str:
-        """Under which name the paper has its numbers."""
-        return self.reading_of or self.name
-
-    @property
-    def most(self) -> int | None:
-        """Training samples that it learns from at most; None for all."""
-        return QUADRATIC.get(self.name)
+    def takes_triplets(self) -> bool:
+        """Whether it learns step by step, from the triplets that are shared."""
+        return self.learner in ("TripletSGD", "LEGO", "OASIS", "SPML")
 
     def with_value(self, parameter: str, value: float) -> System:
         """The same system in the parameter study."""
@@ -94,48 +89,44 @@ class System:
 
     def make(self, *, seed: int, n_triplets: int = PAPER_TRIPLETS) -> Any:
         """An unfitted learner with the paper's settings."""
-        home = getattr(calipers, self.home)
-        if self.kind in ("none", "batch"):
-            return home(**CITED) if self.name in ("mmc", "mcml") else home()
-        if self.kind == "online":
-            form = {"form": "distance"} if self.home == "OASIS" else {}
-            learner = home(n_triplets=n_triplets, random_state=seed, **form)
+        home = getattr(calipers, self.learner)
+        if not self.takes_triplets:
+            return home(**self.settings)
+        drawn = {"n_triplets": n_triplets, "random_state": seed}
+        if not self.is_sgd:
+            learner = home(**drawn, **self.settings)
         else:
-            name = self.name.partition(":")[0]
-            learner = home.paper(name, n_triplets=n_triplets, random_state=seed)
+            learner = home.paper(self.name.partition(":")[0], **drawn)
         if self.parameter in learner.get_params():
-            whole = isinstance(learner.get_params()[self.parameter], int)
-            learner.set_params(**{self.parameter: int(self.value) if whole else self.value})
+            learner.set_params(**{self.parameter: self.value})
         elif self.parameter:
-            whole = self.parameter == "norm_draws"
-            changed = {self.parameter: int(self.value) if whole else self.value}
-            learner.set_params(method=replace(learner.method, **changed))
+            learner.set_params(method=replace(learner.method, **{self.parameter: self.value}))
         return learner
 
 
 SYSTEMS = {
     system.name: system
     for system in (
-        System("euclidean", "Euclidean", "Euclidean", "none"),
-        System("lmnn", "LMNN", "LMNN", "batch"),
-        System("mmc", "MMC", "MMC", "batch"),
-        System("mcml", "MCML", "MCML", "batch"),
-        System("lego", "LEGO", "LEGO", "online"),
-        System("oasis", "OASIS", "OASIS", "online"),
-        System("spml", "SPML", "SPML", "online"),
+        System("euclidean", "Euclidean", "Euclidean", "euclidean"),
+        System("lmnn", "LMNN", "LMNN", "lmnn", most=30_000),
+        System("mmc", "MMC", "MMC", settings=_CITED, most=2_000),
+        System("mcml", "MCML", "MCML", settings=_CITED, most=1_000),
+        System("lego", "LEGO", "LEGO", "lego"),
+        System("oasis", "OASIS", "OASIS", "oasis", {"form": "distance"}),
+        System("spml", "SPML", "SPML", "spml"),
         System("sgd", "SGD", "TripletSGD", "sgd"),
-        System("mini-sgd", "Mini-SGD", "TripletSGD", "sgd"),
-        System("as-sgd", "AS-SGD", "TripletSGD", "sgd"),
-        System("hr-sgd", "HR-SGD", "TripletSGD", "sgd"),
-        System("hr-sgd-sum", "HR-SGD, sum", "TripletSGD", "sgd", "hr-sgd"),
-        System("ha-sgd", "HA-SGD", "TripletSGD", "sgd"),
-        System("ha-sgd-batch", "HA-SGD, batches", "TripletSGD", "sgd", "ha-sgd"),
+        System("mini-sgd", "Mini-SGD", "TripletSGD", "mini-sgd"),
+        System("as-sgd", "AS-SGD", "TripletSGD", "as-sgd"),
+        System("hr-sgd", "HR-SGD", "TripletSGD", "hr-sgd"),
+        System("hr-sgd-sum", "HR-SGD, sum", "TripletSGD", "hr-sgd"),
+        System("ha-sgd", "HA-SGD", "TripletSGD", "ha-sgd"),
+        System("ha-sgd-batch", "HA-SGD, batches", "TripletSGD", "ha-sgd"),
     )
 }
-"""By name, in the order of the tables' columns.
+"""By name, in the order of the tables.
 
 MMC and MCML are cited by the paper and not in its tables; the last of HR-SGD and HA-SGD are second
-readings (``calipers.solvers.recipes.READINGS``).
+readings (``calipers.recipes.READINGS``).
 """
 
 STUDIED = {
@@ -148,52 +139,26 @@ STUDIED = {
 """The parameter study: what R, eta, L and b do, and the numbers that the paper leaves open."""
 
 
-def choose(names: Sequence[str] | None = None) -> list[System]:
-    """Return the requested systems, in the tables' order; by default all that are here.
-
-    The parameter study is none of them.
+def choose(names: Sequence[str]) -> list[System]:
+    """Return the systems of these names, in the tables' order; the study is none of them.
 
     Examples
     --------
     >>> [system.label for system in choose(["hr-sgd", "euclidean"])]
     ['Euclidean', 'HR-SGD']
     """
-    for name in names or ():
-        if name == PARAMETERS:
-            continue
-        if name not in SYSTEMS:
+    for name in names:
+        if name not in (*SYSTEMS, PARAMETERS):
             raise DatasetError(
                 f"Unknown method {name!r}: choose among {', '.join(SYSTEMS)}, {PARAMETERS}."
             )
-        if not SYSTEMS[name].is_here:
-            raise DatasetError(f"This version of calipers has no {SYSTEMS[name].label}.")
-    return [s for s in SYSTEMS.values() if s.is_here and (names is None or s.name in names)]
-
-
-def paper_settings(n_triplets: int = PAPER_TRIPLETS) -> dict[str, Any]:
-    """Return the settings of the paper's batched methods, as plain values.
-
-    Examples
-    --------
-    >>> paper_settings()["batch_size"], paper_settings()["margin_unit"]
-    (10, 'one')
-    """
-    literal = SYSTEMS["mini-sgd"].make(seed=0, n_triplets=n_triplets)
-    parameters = literal.get_params()
-    recipe = asdict(parameters["method"])
-    left_out = ("method", "n_components", "random_state", "triplets", "sampling", "batched")
-    settings = {**parameters, **recipe}
-    return {name: value for name, value in settings.items() if name not in left_out}
+    return [system for system in SYSTEMS.values() if system.name in names]
 
 
 def draw_triplets(
     data: Split, *, seed: int, n_triplets: int = PAPER_TRIPLETS
 ) -> tuple[IndexArray, float]:
     """Draw the triplets that all learners of a run share; also return the seconds it took."""
-    from calipers.data.samples import MemorySamples
-    from calipers.data.triplets import DrawnTriplets
-    from calipers.estimators.rounds import random_streams
-
     started = perf_counter()
     samples = MemorySamples(data.X_train, data.y_train)
     source = DrawnTriplets(samples, n_triplets, n_neighbors=1, rng=random_streams(seed)[0])
@@ -207,11 +172,9 @@ def lego_limits(X: FloatArray, triplets: IndexArray, *, seed: int) -> dict[str, 
     Between the smallest and the largest of their squared distances there are a hundred bins of
     equal width. The limits are the centres of the fifth and the ninety-fifth.
     """
-    import numpy as np
-
     rng = np.random.default_rng(seed)
     chosen = triplets[rng.integers(len(triplets), size=100)]
     others = chosen[np.arange(100), rng.integers(1, 3, size=100)]
-    squared = np.sum((X[chosen[:, 0]].astype(float) - X[others]) ** 2, axis=1)
+    squared = np.sum((X[chosen[:, 0]] - X[others]) ** 2, axis=1)
     near, far = np.sqrt(squared.min() + np.array([0.045, 0.945]) * np.ptp(squared))
     return {"near_distance": float(near), "far_distance": float(far)}
