@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from calipers.metric.factors import factor
-from calipers.solvers import large_margin
-from calipers.solvers.large_margin import Finder, Frame, LargeMargin
+from calipers.solvers.large_margin import Finder, Frame
 from reference.lmnn_by_definition import X, Y, by_definition, data, metrics, problem
 
 
-@pytest.mark.parametrize("mu", [0.5, 0.1, 1.0])
-@pytest.mark.parametrize("k", [1, 3, 9])
+@pytest.mark.parametrize(("k", "mu"), [(1, 0.5), (3, 0.1), (9, 1.0)])
 def test_objective_is_the_definition(k: int, mu: float) -> None:
-    for M in metrics(4):
+    for M in metrics(2):
         objective, G, n_active = by_definition(M, X, Y, k, mu)
         L = factor(M)
         asked = problem(n_neighbors=k, push_weight=mu)
@@ -69,64 +65,22 @@ def test_objective_is_convex_in_the_metric() -> None:
             assert between <= share * at_a + (1 - share) * at_b + 1e-9
 
 
-def values_of(asked: LargeMargin, n_steps: int = 40) -> list[tuple[float, int]]:
-    rng = np.random.default_rng(0)
-    L, values = np.eye(asked.X.shape[1]), []
-    for step in range(n_steps):
-        value = asked.at(L)
-        values.append((value.objective, value.n_active))
-        L = L + (0.3 if step % 7 == 0 else 0.005) * rng.standard_normal(L.shape)
-    return values
-
-
-def test_lists_are_used_again_and_leave_no_impostor_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows, labels = data(300, 5)
-    found: list[slice] = []
-    find = Finder.find
-
-    def counted(self: Finder, block: slice) -> Any:
-        found.append(block)
-        return find(self, block)
-
-    monkeypatch.setattr(Finder, "find", counted)
-    with_lists = values_of(problem(rows, labels))
-    n_found = len(found)
-    monkeypatch.setattr(large_margin, "_KEPT_PAIRS", 0)
-    assert values_of(problem(rows, labels)) == with_lists
-    n_blocks = len(problem(rows, labels).blocks)
-    assert n_blocks == 3
-    assert len(found) - n_found == 40 * n_blocks
-    assert n_found < 0.75 * 40 * n_blocks
-
-
-def test_a_radius_that_grows_while_its_row_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first row's target moves away, until a row that stays is within the radius."""
-    monkeypatch.setattr(large_margin, "_SEARCHED_PER_WEIGHED", 0)  # lists end for no other reason
-    rows = np.array([[0.0, 0.0], [0.5, 0.0], [-0.5, 0.0], [0.0, 1.4], [0.0, -1.4]])
-    labels = np.array([0, 0, 1, 1, 1])
-    asked = problem(rows, labels, n_neighbors=1)
-    for stretch in (1.0, 1.6, 2.0):
-        L = np.diag([stretch, 1.0])
-        value, expected = asked.at(L), problem(rows, labels, n_neighbors=1).at(L)
-        assert (value.objective, value.n_active) == (expected.objective, expected.n_active)
-
-
 def test_finder_finds_all_within_reach_and_few_beyond() -> None:
     rows, labels = data(200, 6)
     order = np.argsort(labels, kind="stable")
     rows, labels = rows[order], labels[order]
     own = np.stack([np.searchsorted(labels, labels, side) for side in ("left", "right")], axis=1)
     distance = np.sqrt(np.sum((rows[:, None] - rows) ** 2, axis=2))
-    reach, allowed = np.quantile(distance, 0.1, axis=1), 0.2 * np.linalg.norm(rows, axis=1)
+    reach = np.quantile(distance, 0.1, axis=1)
     reach[7] = 0.0
     for unit in (1e-30, 1.0, 1e30):
-        finder = Finder(unit * rows, own, unit * reach, unit * allowed)
+        finder = Finder(unit * rows, own, unit * reach)
         starts, columns = finder.find(slice(0, 200))
         for i in range(200):
             listed = columns[starts[i] : starts[i + 1]].tolist()
             if reach[i] == 0.0:
                 assert not listed
                 continue
-            beyond = np.where(labels != labels[i], distance[i] - reach[i] - allowed, np.inf)
+            beyond = np.where(labels != labels[i], distance[i] - reach[i], np.inf)
             assert set(np.flatnonzero(beyond < 0)) <= set(listed)
             assert set(listed) <= set(np.flatnonzero(beyond < 1e-3))

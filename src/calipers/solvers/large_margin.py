@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +16,6 @@ from calipers.solvers.lbfgs import Descent, Value
 from calipers.threads import InOrder, parallel_map
 
 _BLOCK_NUMBERS = 2**21  # distances computed at a time: 8 MB in float32
-_KEPT_PAIRS = 2**24  # pairs of samples kept for later evaluations: 64 MB
-_SEARCHED_PER_WEIGHED = 16  # pairs that a search compares in the time of one listed pair
 _FLATTEST = 1e-8  # of the largest eigenvalue of the pull: smaller eigenvalues count as this
 
 
@@ -32,12 +29,7 @@ class LargeMargin:
 
     The terms of i count by its weight, and those of the impostor l by that of l, too.
 
-    Each sample i has a list of the samples l of other classes within ``s_i + e_l`` of it in an
-    image Z0. By the triangle inequality no sample outside the list is an impostor in the image
-    Z if ``radius_i + |z_i - z0_i| <= s_i`` and ``|z_l - z0_l| <= e_l`` for all samples.
-    Otherwise the next evaluation makes new lists, with s and e large enough for the number of
-    steps that saves most time. Lists too long to keep are made for every evaluation, in blocks
-    of anchors that do not depend on the number of threads.
+    Impostors are searched in blocks of anchors, which do not depend on the number of threads.
     """
 
     def __init__(
@@ -64,10 +56,6 @@ class LargeMargin:
         size = max(1, min(128, _BLOCK_NUMBERS // n))
         self.blocks = [slice(first, min(first + size, n)) for first in range(0, n, size)]
         self.pull = self._pull()
-        self._lists: list[Any] = [None] * len(self.blocks)
-        self._reference: FloatArray | None = None
-        self._reach = self._allowed = np.zeros(n)
-        self._age, self._wasted, self._steps_ahead = 0, 0, 0.5
 
     @property
     def n_pulled(self) -> float:
@@ -78,22 +66,23 @@ class LargeMargin:
         """Replace samples x by ``T'x``; a factor K for these is ``K T'`` for the samples before."""
         self.X = np.ascontiguousarray(self.X @ T)
         self.pull = T.T @ self.pull @ T
-        self._reference = None
 
     def at(self, L: FloatArray) -> Value:
         """Evaluate the objective at L of shape (any, d)."""
         Z, radii = np.empty((len(self.X), len(L))), np.empty(self.targets.shape)
-        _fill(Z, lambda part: self.X[part] @ L.T, self.blocks)
+
+        def measure(block: slice) -> None:
+            Z[block] = self.X[block] @ L.T
+
+        parallel_map(measure, self.blocks)
         parallel_map(lambda b: measure_targets(Z, self.targets, b.start, radii[b]), self.blocks)
-        fresh = self._look_up(Z, np.sqrt(radii.max(axis=1)))
+        finder = Finder(Z, self.own, np.sqrt(radii.max(axis=1)))
         mixed, counts, in_order = np.empty_like(self.X), np.zeros(len(Z)), InOrder()
 
-        def evaluate(number: int) -> tuple[float, int, int]:
-            block, kept = self.blocks[number], self._lists[number]
-            lists = kept if fresh is None or kept is not None else fresh.find(block)
-            own_counts = np.zeros_like(counts)
-            starts, columns = lists
-            result = weigh(
+        def evaluate(number: int) -> tuple[float, int]:
+            block, own_counts = self.blocks[number], np.zeros_like(counts)
+            starts, columns = finder.find(block)
+            push, n_active = weigh(
                 self.X,
                 Z,
                 self.weights,
@@ -106,14 +95,9 @@ class LargeMargin:
                 own_counts,
             )
             in_order.add(number, own_counts, counts)
-            if len(lists[1]) <= _KEPT_PAIRS // len(self.blocks):
-                self._lists[number] = lists
-            return float(result[0]), int(result[1]), len(lists[1])
+            return float(push), int(n_active)
 
-        pushes, n_active, n_listed = zip(
-            *parallel_map(evaluate, range(len(self.blocks))), strict=True
-        )
-        self._wasted += max(0, sum(n_listed) - sum(n_active))
+        pushes, n_active = zip(*parallel_map(evaluate, range(len(self.blocks))), strict=True)
         pull = float((self.weights[:, None] * radii).sum()) - self.n_pulled
         objective = (1.0 - self.push_weight) * pull + self.push_weight * sum(pushes)
         return Value(L, objective, self._slope(L, mixed, counts), sum(n_active))
@@ -140,25 +124,6 @@ class LargeMargin:
         G = (1.0 - self.push_weight) * self.pull + self.push_weight * (total + total.T)
         return np.asarray(2.0 * L @ G)
 
-    def _look_up(self, Z: FloatArray, radii: FloatArray) -> Finder | None:
-        """Drop lists that are out of date. Returns a finder for missing ones, None if none is."""
-        self._age += 1
-        ahead = none = np.zeros(len(Z))
-        if self._reference is not None:
-            moved = _lengths(Z - self._reference)
-            fits = (radii + moved <= self._reach) | (radii == 0.0)
-            too_long = _SEARCHED_PER_WEIGHED * self._wasted > len(Z) ** 2
-            if not too_long and fits.all() and (moved <= self._allowed).all():
-                all_kept = all(lists is not None for lists in self._lists)
-                return None if all_kept else Finder(Z, self.own, radii, none)
-            self._steps_ahead *= 0.5 if too_long else 1.5
-            ahead = self._steps_ahead / self._age * moved
-        self._lists = [None] * len(self.blocks)
-        self._reference, self._age, self._wasted = Z, 0, 0
-        # a radius changes as its two samples move
-        self._reach, self._allowed = np.where(radii > 0.0, radii + 2.0 * ahead, 0.0), ahead
-        return Finder(Z, self.own, self._reach, self._allowed)
-
     def _pull(self) -> FloatArray:
         """Return the sum of ``(x_i - x_j)(x_i - x_j)'`` over all targets."""
         total = np.zeros((self.X.shape[1],) * 2)
@@ -172,48 +137,29 @@ class LargeMargin:
 
 
 class Finder:
-    """Find samples l of other classes within ``reach_i + allowed_l`` of each anchor i of a block.
+    """Find samples of other classes within ``reach_i`` of each anchor i of a block.
 
-    A matrix product in float32 gives ``|z_l|^2 - 2 z_i.z_l - 2 reach_i allowed_l - allowed_l^2``
-    minus its rounding error, so the lists miss no sample within reach. They may hold a few more,
-    whose hinge is 0.
+    A matrix product in float32 gives ``|z_l|^2 - 2 z_i.z_l`` minus its rounding error, so the lists
+    miss no sample within reach. They may hold a few more, whose hinge is 0.
     """
 
-    def __init__(
-        self, Z: FloatArray, own: IndexArray, reach: FloatArray, allowed: FloatArray
-    ) -> None:
-        n, d = Z.shape
-        lengths = _lengths(Z)
-        unit = 1.0 / max(float(a.max()) for a in (lengths, reach, allowed))
+    def __init__(self, Z: FloatArray, own: IndexArray, reach: FloatArray) -> None:
+        d = Z.shape[1]
+        lengths = np.sqrt(np.einsum("ij,ij->i", Z, Z))
+        unit = 1.0 / max(float(lengths.max()), float(reach.max()))
         error = (d + 20) * float(np.finfo(np.float32).eps)
         squared = (1.0 - error) * (unit * lengths) ** 2
         limits = (1.0 + 2.0 * error) * (unit * reach) ** 2 - squared
         limits += 1e-6 * np.abs(limits) + 1e-30
         self.own = own
         self.limits = np.where(reach > 0.0, limits, -np.inf).astype(np.float32)
-        self.reach = (unit * reach).astype(np.float32)
-        self.placed = np.empty((d + 2, n), dtype=np.float32)
-        np.multiply(Z.T, unit, out=self.placed[:d], casting="same_kind")
-        self.placed[d] = unit * allowed
-        self.placed[d + 1] = squared - (1.0 + 2.0 * error) * (unit * allowed) ** 2
+        self.placed = np.vstack([unit * Z.T, squared]).astype(np.float32)
 
     def find(self, block: slice) -> tuple[IndexArray, npt.NDArray[np.int32]]:
         """Return where the list of each anchor of the block starts, and the lists."""
-        anchors = np.float32(-2.0) * self.placed[:, block].T
-        anchors[:, -2] = np.float32(-2.0) * self.reach[block]
+        anchors: npt.NDArray[np.float32] = np.float32(-2.0) * self.placed[:, block].T
         anchors[:, -1] = 1.0
         return columns_below(anchors @ self.placed, self.limits[block], self.own[block])
-
-
-def _lengths(vectors: FloatArray) -> FloatArray:
-    return np.asarray(np.sqrt(np.einsum("ij,ij->i", vectors, vectors)))
-
-
-def _fill(out: FloatArray, make: Callable[[slice], FloatArray], parts: list[slice]) -> None:
-    def one(part: slice) -> None:
-        out[part] = make(part)
-
-    parallel_map(one, parts)
 
 
 @dataclass(frozen=True)
