@@ -14,7 +14,7 @@ from calipers.cli.options import advanced, seed, whole_number
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from calipers.cli.output import FitAdvance
+    from calipers.cli.output import Meter
 
 FOR_MOST = ("cv", "triplet-sgd", "nca", "discriminant", "within-class", "gmml")
 THE_OTHERS = (
@@ -90,9 +90,7 @@ def mistakes_in(source: str) -> Iterator[None]:
         raise FileError(f"{source}: {wrong}") from wrong
 
 
-def learn(
-    estimator: Any, X: npt.NDArray[Any], y: npt.NDArray[Any], callback: FitAdvance
-) -> list[str]:
+def learn(estimator: Any, X: npt.NDArray[Any], y: npt.NDArray[Any], callback: Meter) -> list[str]:
     """Fit the estimator; returns the warnings that came."""
     if hasattr(estimator, "set_callbacks"):
         estimator.set_callbacks(callback)

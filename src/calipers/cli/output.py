@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from math import isfinite
 from pathlib import Path
@@ -91,11 +91,21 @@ def score_table(title: str, columns: list[str], rows: list[list[str]]) -> Table:
 # Progress
 
 
-class FitAdvance:
-    """Callback that reports each task of a fit as its share of all, those of fits inside not."""
+class Meter:
+    """Steps on one bar, and a callback for fits that are steps: each of their tasks counts."""
 
-    def __init__(self, report: Callable[[float], None]) -> None:
-        self.report = report
+    def __init__(self, progress: Progress, total: float) -> None:
+        self._progress, self._task = progress, progress.add_task("", total=total)
+        self._done, self._weight = 0.0, 0.0
+
+    @contextmanager
+    def step(self, name: str, *, weight: float = 1.0) -> Iterator[Meter]:
+        """Show ``name`` until the step is done; yields a callback for a fit that is the step."""
+        self._weight = weight
+        self._progress.update(self._task, description=name)
+        yield self
+        self._done += weight
+        self._progress.update(self._task, completed=self._done)
 
     def setup(self, estimator: Any, context: Any) -> None:
         """Prepare nothing."""
@@ -104,28 +114,12 @@ class FitAdvance:
         """Release nothing."""
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        """Report nothing."""
+        """Show nothing."""
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> None:
-        """Report a step, or a fit inside."""
+        """Move the bar by a step of the fit, or by a fit inside."""
         if context.parent is not None and context.parent.max_subtasks:
-            self.report(1.0 / context.parent.max_subtasks)
-
-
-class Meter:
-    """Steps on one bar."""
-
-    def __init__(self, progress: Progress, total: float) -> None:
-        self._progress, self._task = progress, progress.add_task("", total=total)
-        self._done = 0.0
-
-    @contextmanager
-    def step(self, name: str, *, weight: float = 1.0) -> Iterator[FitAdvance]:
-        """Show ``name`` until the step is done; yields a callback for a fit that is the step."""
-        self._progress.update(self._task, description=name)
-        yield FitAdvance(lambda share: self._progress.advance(self._task, weight * share))
-        self._done += weight
-        self._progress.update(self._task, completed=self._done)
+            self._progress.advance(self._task, self._weight / context.parent.max_subtasks)
 
 
 @contextmanager
