@@ -15,9 +15,9 @@ from sklearn.base import clone
 
 import calipers
 from calipers import QueryAdapter
-from calipers.cli.output import FitAdvance
 from calipers.search import holdouts
 from search_log import turned, unrelated
+from watch import Tasks
 
 LOG = turned()
 
@@ -158,10 +158,10 @@ def test_what_was_chosen_can_be_passed_back() -> None:
     assert np.array_equal(found.map_.query_components, again.map_.query_components)
 
 
-def test_progress_rises_to_one() -> None:
-    shares: list[float] = []
-    adapter(pull=1.0).set_callbacks(FitAdvance(shares.append)).fit(*LOG)
-    assert [*filter(None, shares)] == pytest.approx([1 / 11] * 11)
+def test_steps_are_told() -> None:
+    tasks = Tasks()
+    adapter(pull=1.0).set_callbacks(tasks).fit(*LOG)
+    assert len(tasks.ended) == 12  # eleven steps and the whole
 
 
 @pytest.mark.parametrize(
