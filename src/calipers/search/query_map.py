@@ -323,6 +323,7 @@ def unit_vectors(
             f"{name}[{indices[at]}] {what}, so it has no direction: leave it out, or embed its "
             "text again."
         )
-    scaled = (vectors / largest.astype(np.float64)).astype(dtype, copy=False)
+    largest = largest.astype(np.result_type(vectors, dtype))  # the quotient is rounded once
+    scaled = (vectors / largest).astype(dtype, copy=False)
     scaled /= np.sqrt(np.einsum("ij,ij->i", scaled, scaled))[:, None]
     return np.asarray(scaled)

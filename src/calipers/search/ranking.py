@@ -218,16 +218,14 @@ def nearest_documents(
     found = np.full((len(queries), n_neighbors), -1, dtype=np.intp)
     with single_threaded_blas():
         for first, block in blocks_of(documents):
-            indices = np.arange(first, first + len(block))
+            indices = range(first, first + len(block))
             cosines = queries @ unit_vectors(block, "documents", indices, queries.dtype).T
-            cosines[without[:, None] == indices] = -np.inf
-            best = np.hstack([best, cosines])
-            found = np.hstack([found, np.broadcast_to(indices, cosines.shape)])
-            best, found = _taken(
-                np.argpartition(-best, n_neighbors - 1, axis=1)[:, :n_neighbors], best, found
-            )
-    return _taken(np.lexsort((found, -best)), best, found)[1]
-
-
-def _taken(order: IndexArray, *arrays: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
-    return [np.take_along_axis(array, order, axis=1) for array in arrays]
+            own = np.flatnonzero((without >= first) & (without < first + len(block)))
+            cosines[own, without[own] - first] = -np.inf
+            nearest = np.argpartition(-cosines, min(n_neighbors, len(block)) - 1, axis=1)
+            nearest = nearest[:, :n_neighbors]
+            best = np.hstack([best, np.take_along_axis(cosines, nearest, axis=1)])
+            found = np.hstack([found, first + nearest])
+            order = np.lexsort((found, -best))[:, :n_neighbors]
+            best, found = (np.take_along_axis(each, order, axis=1) for each in (best, found))
+    return found
