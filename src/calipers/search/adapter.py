@@ -19,10 +19,10 @@ from calipers.estimators.fitting import fitting
 from calipers.search.holdouts import (
     DECIDES,
     HOLD_OUTS,
-    Base,
     Scored,
     cross_validate,
     hold_out,
+    scores,
 )
 from calipers.search.learning import PULLS, Examples, Problem
 from calipers.search.query_map import QueryMap
@@ -195,8 +195,8 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         self, problem: Problem, rng: np.random.Generator, advance: Callable[[], None]
     ) -> tuple[list[Scored], float]:
         """Compare pulls on the hold-out that decides, then score the best on the other."""
-        queries = rng.permutation(len(problem.examples.queries))[:MOST_SCORED]
-        base = Base.of(problem, np.sort(queries))
+        queries = np.sort(rng.permutation(len(problem.examples.queries))[:MOST_SCORED])
+        base = queries, scores([problem.identity], queries, problem)[0]
         pulls = PULLS if self.pull is None else (self.pull,)
         scored = []
         for name in sorted(HOLD_OUTS, key=lambda name: name != self.generalize_to):

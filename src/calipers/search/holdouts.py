@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -178,24 +177,12 @@ def lower_bounds(gains: FloatArray, group: IndexArray, widening: float = 1.0) ->
     return np.asarray(means[:, 0] - student.ppf(0.95, n - 1) * widening * errors)
 
 
-class Base(NamedTuple):
-    """Scores (n, 4) of some queries, ascending, where nothing is learned."""
-
-    queries: IndexArray
-    scores: FloatArray
-
-    @classmethod
-    def of(cls, problem: Problem, queries: IndexArray) -> Self:
-        """Score queries under the identity."""
-        return cls(queries, _scores([problem.identity], queries, problem)[0])
-
-
 def cross_validate(
     problem: Problem,
     folds: HoldOut,
     *,
     pulls: Sequence[float],
-    base: Base,
+    base: tuple[IndexArray, FloatArray],
     rng: np.random.Generator,
     advance: Callable[[], None],
 ) -> tuple[float, Scored]:
@@ -209,8 +196,8 @@ def cross_validate(
         What is held out.
     pulls : sequence of float
         Strengths to compare, the strongest first.
-    base : Base
-        Scores without a map, of the queries to score.
+    base : tuple of arrays of shape (n,) and (n, 4)
+        The queries to score, ascending, and their scores without a map.
     rng : Generator
         Draws the pairs to learn from.
     advance : callable
@@ -231,7 +218,7 @@ def cross_validate(
         training = _thinned(folds.training(held_out), rng)
         if training.any():
             maps = [*problem.learn(problem.loss(training), pulls)]
-            after[:, here] = _scores(maps, queries[here], problem)
+            after[:, here] = scores(maps, queries[here], problem)
         advance()
     gains = (after - before)[:, :, _DECIDING]
     chosen = _chosen_by_other_folds(gains, fold, group)
@@ -259,7 +246,7 @@ def _chosen_by_other_folds(gains: FloatArray, fold: IndexArray, group: IndexArra
     return chosen
 
 
-def _scores(maps: Sequence[Maps], queries: IndexArray, problem: Problem) -> FloatArray:
+def scores(maps: Sequence[Maps], queries: IndexArray, problem: Problem) -> FloatArray:
     """Return the measures (n_maps, n_queries, 4) of some queries under each of several maps."""
     examples, documents, n = problem.examples, problem.documents, len(queries)
     known = examples.pairs[np.isin(examples.pairs[:, 0], queries)]

@@ -289,9 +289,8 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def _matrix(given: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
     """Return a copy that cannot be changed, float32 or float64."""
-    matrix = np.array(given, dtype=getattr(given, "dtype", np.float64), order="C")
-    if matrix.dtype != np.float32:
-        matrix = matrix.astype(np.float64)
+    is_single = getattr(given, "dtype", None) == np.float32
+    matrix = np.array(given, dtype=np.float32 if is_single else np.float64, order="C")
     if matrix.ndim != 2 or not matrix.size or not np.isfinite(matrix).all():
         raise ValueError(
             f"{name} must be a matrix of finite numbers, got an array of shape {matrix.shape}."
