@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, lru_cache
-from threading import Lock, RLock, get_ident
+from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -24,9 +24,9 @@ from threadpoolctl import OpenBLASController, ThreadpoolController
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_lock = RLock()
-_users: list[int] = []  # threads that hold BLAS to one thread, each as often as it has entered
-_limits: Any = None
+_lock = Lock()
+_n_users = 0
+_shared_limits: Any = None
 
 
 @contextmanager
@@ -37,47 +37,23 @@ def single_threaded_blas() -> Iterator[None]:
     its own. The other libraries have one limit per process, which the first user sets and the
     last one restores.
     """
-    with _libraries(len(sys.modules)).by_thread.limit(limits=1), _held_for_all():
-        yield
-
-
-@contextmanager
-def _held_for_all() -> Iterator[None]:
-    global _limits
-    user = get_ident()
+    global _n_users, _shared_limits
+    libraries = _libraries(len(sys.modules))
     with _lock:
-        if not _users:
+        if _n_users == 0:
             _let_any_thread_set_limits()
-            _limits = _libraries(len(sys.modules)).shared.limit(limits=1)
-        _users.append(user)
+            _shared_limits = libraries.shared.limit(limits=1)
+        _n_users += 1
     try:
-        yield
+        with libraries.by_thread.limit(limits=1):
+            yield
     finally:
         with _lock:
-            _users.remove(user)
-            _restore_if_unused()
-
-
-def _restore_if_unused() -> None:
-    global _limits
-    if not _users and _limits is not None:
-        _let_any_thread_set_limits()
-        _limits.restore_original_limits()
-        _let_any_thread_set_limits()
-        _limits = None
-
-
-def _keep_own_users() -> None:
-    """In a forked child, where only the thread that forked goes on."""
-    _users[:] = [user for user in _users if user == get_ident()]
-    _restore_if_unused()
-    _lock.release()
-
-
-if hasattr(os, "register_at_fork"):  # no fork while another thread changes the limits
-    os.register_at_fork(
-        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_keep_own_users
-    )
+            _n_users -= 1
+            if _n_users == 0:
+                _let_any_thread_set_limits()
+                _shared_limits.restore_original_limits()
+                _let_any_thread_set_limits()
 
 
 class _Libraries(NamedTuple):
@@ -107,7 +83,7 @@ def n_threads() -> int:
     """Return the number of threads to use: ``CALIPERS_NUM_THREADS``, else the usable cores."""
     given = os.environ.get("CALIPERS_NUM_THREADS")
     if given is not None:
-        if not (given.isascii() and given.isdecimal() and len(given) < 5 and int(given) > 0):
+        if not (given.isdecimal() and 0 < int(given) < 10_000):
             raise ValueError(
                 f"CALIPERS_NUM_THREADS must be a whole number from 1 to 9999, got {given[:20]!r}."
             )
