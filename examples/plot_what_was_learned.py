@@ -22,7 +22,7 @@ fitted = calipers.TripletSGD.paper("as-sgd", n_triplets=30_000, random_state=0).
 
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "metric.safetensors"
-    fitted.save(path, X=X)
+    fitted.save(path)
     print(f"{path.stat().st_size / 1000:.1f} kB")
     metric = calipers.load(path)
 print(metric)

@@ -148,13 +148,3 @@ def test_distances_neither_overflow_nor_vanish(unit: float) -> None:
     np.testing.assert_allclose(learner.pair_distance(pairs), [5.0 * unit, 0.0], rtol=1e-15)
     metric = learner.get_metric()
     np.testing.assert_allclose([metric(*pair) for pair in pairs], [5.0 * unit, 0.0], rtol=1e-15)
-
-
-def test_what_float64_does_not_hold_is_infinity() -> None:
-    learner = clone(LEARNERS["Euclidean"]).fit(np.eye(2))
-    metric = learner.get_metric()
-    far, farther = ([1e308, 0.0], [-0.5e308, 0.0]), ([1e308, 0.0], [-1e308, 0.0])
-    np.testing.assert_allclose(metric(*far), 1.5e308, rtol=1e-15)
-    assert metric(*far, squared=True) == metric(*farther) == np.inf
-    np.testing.assert_array_equal(learner.pair_distance([far, farther]), [metric(*far), np.inf])
-    assert metric([3e-170, 0.0], [0.0, 0.0], squared=True) == 0.0

@@ -104,7 +104,7 @@ def test_the_spectrum_leaves_zeros_out() -> None:
 def test_importances_are_those_of_named_features(tmp_path: Path) -> None:
     long = "status=" + "the parcel was returned " * 3
     frame = pd.DataFrame(IRIS[0], columns=["$a", "b", "c", long])
-    Euclidean().fit(frame).save(tmp_path / "m", X=frame)
+    Euclidean().fit(frame).save(tmp_path / "m")
     shares = 100 * IRIS[0].var(axis=0) / IRIS[0].var(axis=0).sum()
     axes = feature_importances(load(tmp_path / "m"), top=3)
     widths = [bar.get_width() for bar in axes.patches]  # type: ignore[attr-defined]

@@ -1,10 +1,7 @@
-"""The array types of all layers, and checks that refuse kinds of input before any work."""
+"""The array types of all layers, and what NumPy would turn into meaningless numbers or labels."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -31,102 +28,18 @@ def refuse_lazy(X: object, name: str) -> None:
 
 
 def refuse_kinds(X: Any, name: str) -> None:
-    """Raise if X is of a kind that NumPy would convert to meaningless numbers.
-
-    These are masked, complex, structured and temporal arrays, and tables whose columns are
-    missing, share a name or hold times.
-    """
+    """Raise if X is masked or holds times, of which NumPy would make meaningless numbers."""
     refuse_masked(X, name)
-    refuse_lazy(X, name)
-    columns = getattr(X, "column_names", getattr(X, "columns", None))  # the former of pyarrow
-    if columns is not None:
-        _refuse_columns(X, list(columns), name)
-    dtype: Any = getattr(X, "dtype", None)
-    kind = getattr(dtype, "kind", "")
-    if kind == "c":
-        raise ValueError(
-            f"Complex data not supported: {name} is of {dtype}; pass real and imaginary parts as "
-            "features of their own."
-        )
-    if kind == "V":
-        raise ValueError(
-            f"{name} is a structured array with fields {', '.join(map(repr, dtype.names or ()))}: "
-            "pass its fields as columns, e.g. by "
-            "numpy.lib.recfunctions.structured_to_unstructured."
-        )
-    if kind in ("m", "M"):
-        raise ValueError(
-            f"{name} is of {dtype}: pass times as numbers, e.g. seconds since a moment of your "
-            "choice."
-        )
-
-
-def _refuse_columns(table: Any, names: list[Any], name: str) -> None:
-    if not names:
-        raise ValueError(f"{name} is a table without columns: at least one feature is needed.")
-    often, times = Counter(names).most_common(1)[0]
-    if times > 1:
-        raise ValueError(f"{name} has {times} columns named {often!r}: give each its own name.")
-    dtypes = table.dtypes if hasattr(table, "dtypes") else table.schema.types
-    for column, dtype in zip(names, dtypes, strict=True):
-        is_temporal = getattr(dtype, "is_temporal", lambda: False)()  # of polars
-        is_temporal |= str(dtype).startswith(("date", "time", "duration"))  # of pyarrow
-        if getattr(dtype, "kind", "") in ("m", "M") or is_temporal:
+    if hasattr(X, "column_names"):  # of Arrow
+        dtypes = X.schema.types
+    else:
+        dtypes = X.dtypes if hasattr(X, "columns") else [getattr(X, "dtype", None)]
+    for dtype in dtypes:
+        if str(dtype).lower().startswith(("date", "time", "duration")):
             raise ValueError(
-                f"Column {column!r} of {name} is of {dtype}: pass times as numbers, e.g. seconds "
-                "since a moment of your choice."
+                f"{name} holds times ({dtype}): pass them as numbers, e.g. seconds since a moment "
+                "of your choice."
             )
-
-
-_NO_NUMBERS = (
-    "could not convert string to float",
-    "float() argument must be a string or a real number",
-    "setting an array element with a sequence",
-)
-"""What NumPy says of cells that are no numbers."""
-
-
-@contextmanager
-def within_float64(name: str, X: Any = None) -> Iterator[None]:
-    """Say which whole numbers do not fit into float64, and where X holds something else."""
-    try:
-        yield
-    except OverflowError as beyond:
-        raise ValueError(
-            f"{name} has whole numbers beyond float64 ({beyond}): divide them, or leave them out."
-        ) from beyond
-    except (TypeError, ValueError) as wrong:
-        said = next((words for words in _NO_NUMBERS if words in str(wrong)), None)
-        if said is None or X is None:
-            raise
-        kind = TypeError if isinstance(wrong, TypeError) else ValueError
-        raise kind(f"{said}: {name} {_without_numbers(X)}.") from wrong
-
-
-def _without_numbers(X: Any) -> str:
-    """Say what X holds instead of numbers."""
-    names = getattr(X, "column_names", getattr(X, "columns", None))
-    cells = np.empty((0, 0)) if names is not None else np.asarray(X, dtype=object)
-    if cells.ndim == 1 and all(hasattr(row, "__len__") for row in cells):
-        if len({len(row) for row in cells}) > 1:
-            return "has samples of different lengths: give each one number for every feature"
-        return "has its samples in one column: pass numpy.stack(X)"
-    if cells.ndim != 2:
-        return (
-            f"is of type {type(X).__name__}: pass numbers of shape (n_samples, n_features), as an "
-            "array, a list of lists or a table that is in memory"
-        )
-    columns = enumerate(cells.T) if names is None else ((name, X[name]) for name in names)
-    for name, column in columns:
-        for cell in column:
-            try:
-                float(cell)
-            except (TypeError, ValueError):
-                return (
-                    f"has {' '.join(repr(cell).split())[:40]} in the column {name!r}: encode the "
-                    "table by calipers.TableEncoder, or leave the column out"
-                )
-    return "has cells that are no numbers"
 
 
 LARGEST_WEIGHT = 2.0**53  # float64 counts no further
@@ -181,50 +94,30 @@ def exact_labels(y: Any) -> Any:
 
 def refuse_missing(y: Any) -> None:
     """Raise if a label is missing: NaN, None, or NA and NaT of pandas."""
-    missing = missing_labels(y)
-    if missing.any():
+    n_missing = np.count_nonzero(missing_labels(y))
+    if n_missing:
         raise ValueError(
-            f"Input y contains NaN or other signs of a missing label ({np.count_nonzero(missing)} "
-            f"of {len(missing)}): leave out these samples."
+            f"Input y contains NaN or other signs of a missing label ({n_missing} of {len(y)}): "
+            "leave out these samples, e.g. by X[keep], y[keep]."
         )
 
 
 def missing_labels(y: Any) -> npt.NDArray[np.bool_]:
-    """Return whether each label is missing; an empty array for types that have no missing value.
+    """Return whether each label is missing.
 
     >>> missing_labels(["a", None, float("nan")])
     array([False,  True,  True])
     """
-    try:
-        if hasattr(y, "isna"):
-            return np.asarray(y.isna(), dtype=np.bool_)
-        labels = y if isinstance(y, list | tuple) else np.asarray(y)
-    except Exception as problem:  # of whatever library y is
-        raise ValueError(
-            f"y cannot be made an array of labels ({problem}): pass texts or whole numbers."
-        ) from problem
-    if getattr(labels, "ndim", 1) == 0:
-        raise ValueError(
-            f"y should be a 1d array of labels, got {type(y).__name__}: pass a list, an array or "
-            "a column that is in memory."
-        )
-    kind = getattr(getattr(labels, "dtype", None), "kind", "O")
-    if kind in ("m", "M"):
-        return np.asarray(np.isnat(labels))
-    if kind == "f":
+    labels = np.array(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)
+    if labels.dtype.kind in "fmM":
         return np.asarray(np.isnan(labels))
-    if kind == "O":
-        return np.array([is_missing(label) for label in labels], dtype=np.bool_)
-    return np.zeros(0, dtype=np.bool_)
+    if labels.dtype.kind == "O":
+        return np.array([is_missing(label) for label in labels.ravel()], dtype=np.bool_)
+    return np.zeros(labels.shape, dtype=np.bool_)
 
 
 def is_missing(label: object) -> bool:
-    """Return whether a label is None, differs from itself, or cannot be compared with itself."""
-    if label is None:
+    """Return whether a label is None, NaN, or NA and NaT of pandas."""
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):
         return True
-    try:
-        return bool(label != label)
-    except TypeError:  # pandas' NA
-        return True
-    except ValueError:  # an array
-        return False
+    return isinstance(label, float | np.floating) and label != label

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from html import escape
-from typing import Any
 
 import numpy as np
 import pytest
@@ -98,22 +97,6 @@ def test_pairs_of_another_shape(fitted: Fitted, shape: tuple[int, ...]) -> None:
     )
 
 
-def test_samples_of_another_shape_are_refused() -> None:
-    learner = little("TripletSGD").fit(*iris())
-    metric, sample = learner.get_metric(), iris()[0][0]
-    for other in (1.0, sample[:1], [sample, sample]):
-        with pytest.raises(ValueError, match="takes two samples of 4 features, got shapes"):
-            metric(sample, other)
-    large: Any = [10**400, 1, 2, 3]
-    for call, given_it in (
-        (learner.transform, ([large],)),
-        (learner.pair_distance, ([[large, large]],)),
-        (metric, (sample, large)),
-    ):
-        with pytest.raises(ValueError, match="whole numbers beyond float64"):
-            call(*given_it)
-
-
 def test_a_fitted_repr_says_what_was_resolved() -> None:
     learner = TripletSGD("as-sgd", n_triplets=50, random_state=0)
     before = repr(learner)
@@ -130,8 +113,8 @@ def test_the_function_takes_a_table_of_one_sample() -> None:
     X, y = iris()
     metric = little("WithinClass").fit(X, y).get_metric()
     assert metric(X[:1], X[1:2]) == metric(X[0], X[1]) == metric(X[0].tolist(), X[1].tolist())
-    for wrong in (X[:2], X[0, :3], X[:1, :3], X[None]):
-        with pytest.raises(ValueError, match="takes two samples of 4 features, got shapes"):
+    for wrong in (X[:2], X[0, :3], X[:1, :3], 1.0):
+        with pytest.raises(ValueError, match="takes two samples of 4 features, got"):
             metric(wrong, X[1])
     alone = little("WithinClass").fit(X[:, 2:3], y).get_metric()
     assert alone(1.0, 2.5) == alone([1.0], [2.5]) == alone([[1.0]], [[2.5]]) > 0.0

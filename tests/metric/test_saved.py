@@ -86,15 +86,6 @@ def test_that_nothing_was_gained_is_said_first(chosen: str) -> None:
     )
 
 
-def test_it_is_saved_again_with_what_was_read_and_a_new_scale(
-    saved: SavedMetric, tmp_path: Path
-) -> None:
-    saved.save(tmp_path / "again", X=FRAME)
-    again = load(tmp_path / "again")
-    np.testing.assert_array_equal(again.feature_scale_, X.std(axis=0))
-    np.testing.assert_array_equal(again.components_, saved.components_)
-
-
 def test_a_learned_similarity_is_the_score() -> None:
     W = np.arange(9.0).reshape(3, 3)
     metric = SavedMetric(small_contents(similarity=W))

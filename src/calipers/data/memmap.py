@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from calipers.arrays import FloatArray
-
 BLOCK_ELEMENTS = 2**21  # 16 MB in float64
 LARGEST_READ = 2**27  # bytes; a larger file is memory-mapped
 
@@ -49,31 +47,6 @@ def release(X: npt.NDArray[Any]) -> None:
     pages = getattr(X, "_mmap", None)
     if pages is not None and getattr(X, "mode", "c") != "c" and hasattr(mmap, "MADV_DONTNEED"):
         pages.madvise(mmap.MADV_DONTNEED)
-
-
-def column_std(X: npt.NDArray[Any]) -> FloatArray:
-    """Return the standard deviation of each column, by two passes over X.
-
-    >>> column_std(np.array([[1.0, 5.0], [3.0, 5.0]]))
-    array([1., 0.])
-    """
-    total = sum(block.sum(axis=0, dtype=np.float64) for _, block in blocks_of(X))
-    mean = np.asarray(total / len(X))
-    squared = np.zeros(X.shape[1])
-    for _, block in blocks_of(X):
-        squared += np.square(block - mean).sum(axis=0)
-    return np.asarray(np.sqrt(squared / len(X)))
-
-
-def divided(X: npt.NDArray[Any], unit: FloatArray) -> npt.NDArray[Any]:
-    """Return ``X / unit``; for a memory map the result is a `temporary_memmap`."""
-    if not isinstance(X, np.memmap):
-        return np.asarray(X / unit)
-    quotients = temporary_memmap(X.shape, np.float64)
-    for first, block in blocks_of(X):
-        quotients[first : first + len(block)] = block / unit
-        release(quotients)
-    return quotients
 
 
 def temporary_memmap(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:

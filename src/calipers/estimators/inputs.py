@@ -22,7 +22,6 @@ from calipers.arrays import (
     refuse_kinds,
     refuse_masked,
     refuse_missing,
-    within_float64,
 )
 from calipers.data import memmap
 from calipers.data.cluster import client_of, cluster_samples, is_collection
@@ -234,7 +233,7 @@ def dense_samples(estimator: Any, X: Any, *, reset: bool = True) -> npt.NDArray[
     """Check X and return it dense. Sparse X is refused: differences of its samples are dense."""
     _refuse_sparse(estimator, X)
     refuse_kinds(X, "X")
-    with within_float64("X", X), np.errstate(over="ignore", invalid="ignore"):  # of the sum of X
+    with np.errstate(over="ignore", invalid="ignore"):  # of the sum of X
         samples: npt.NDArray[Any] = validate_data(estimator, X, reset=reset, **_DENSE)
     return samples
 
@@ -248,7 +247,7 @@ def dense_labeled(
     _refuse_tuples(estimator, X)
     y = checked_labels(estimator, y)
     more = {**_DENSE, "reset": reset, "ensure_min_samples": fewest}
-    with within_float64("X", X), np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         samples, labels = validate_data(estimator, X, y, **more)
     refuse_mixed(estimator, labels)
     return samples, labels

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
-from calipers.arrays import FloatArray, IndexArray, exact_labels
+from calipers.arrays import FloatArray, IndexArray
 from calipers.data.neighbors.search import nearest_same_and_other
 from calipers.data.neighbors.vote import vote
 
@@ -146,7 +146,7 @@ def knn_error(
 
 
 def _labels_of(X: npt.ArrayLike, y: npt.ArrayLike) -> npt.NDArray[Any]:
-    labels = column_or_1d(exact_labels(y))
+    labels = column_or_1d(y)
     check_consistent_length(X, labels)
     return np.asarray(labels)
 

@@ -229,7 +229,6 @@ def _check(contents: Contents) -> None:
 def contents_of(
     estimator: Any,
     *,
-    feature_scale: npt.ArrayLike | None = None,
     label: str | None = None,
     encoder: Any = None,
 ) -> Contents:
@@ -242,8 +241,6 @@ def contents_of(
     ----------
     estimator : estimator
         It has ``get_params`` and ``components_``.
-    feature_scale : array-like of shape (n_features,), optional
-        Standard deviation of each training feature; by default ``feature_scale_``.
     label : str, optional
         Name of the column with the labels.
     encoder : JSON, optional
@@ -262,16 +259,10 @@ def contents_of(
         resolved = {name: getattr(chosen, f"{name}_", value) for name, value in given.items()}
         fitted["recipe_"] = getattr(chosen, "recipe_", None)
     others = fitted.keys() - _STORED_ELSEWHERE - {f"{name}_" for name in resolved}
-    names, classes, scale = map(fitted.get, ("feature_names_in_", "classes_", "feature_scale_"))
-    matrices = {
-        "components": fitted["components_"],
-        "similarity": fitted.get("similarity_"),
-        "feature_scale": scale if feature_scale is None else feature_scale,
-    }
     arrays = {
-        name: np.array(matrix, dtype=np.float64)
-        for name, matrix in matrices.items()
-        if matrix is not None
+        name: np.array(fitted[f"{name}_"], dtype=np.float64)
+        for name in ("components", "similarity", "feature_scale")
+        if fitted.get(f"{name}_") is not None
     }
     for group, values in (("parameters", given), ("resolved", resolved)):
         arrays |= {f"{group}.{name}": each for name, each in values.items() if _is_numeric(each)}
@@ -279,7 +270,7 @@ def contents_of(
     for name, value in facts.items():
         if _is_numeric(value) and value.size <= _LARGEST_FACT:
             arrays[f"facts.{name}"] = value
-    recipe = fitted.get("recipe_")
+    recipe, names, classes = map(fitted.get, ("recipe_", "feature_names_in_", "classes_"))
     return Contents(
         arrays=arrays,
         learner=type(estimator).__name__,

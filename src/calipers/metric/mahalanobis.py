@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from html import escape
-from math import sqrt
+from math import hypot
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -18,14 +18,12 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from calipers.arrays import FloatArray, refuse_kinds, within_float64
+from calipers.arrays import FloatArray, refuse_kinds
 from calipers.data.cluster import is_collection, transform_lazily
 from calipers.metric.file import Contents, contents_of, write
 
 if TYPE_CHECKING:
     from calipers.data.encoder import TableEncoder
-
-_SMALLEST_SQUARE = 1e-290  # below, squares lose digits
 
 
 def images_of(samples: npt.NDArray[Any], components: FloatArray) -> tuple[FloatArray, int | None]:
@@ -40,23 +38,15 @@ def images_of(samples: npt.NDArray[Any], components: FloatArray) -> tuple[FloatA
     return images, None if finite.all() else int(np.argmin(finite.all(axis=1)))
 
 
-def _distances(pairs: FloatArray, components: FloatArray) -> FloatArray:
-    """Return distances within pairs of shape (n, 2, d); only distances beyond float64 are infinity.
+def _lengths(images: FloatArray) -> FloatArray:
+    """Return the length of each row; squares neither overflow nor vanish.
 
-    Each pair has its own unit, a power of 2 so that no digit is lost, and so has each image.
-    Neither differences nor squares overflow or vanish in these units.
-
-    >>> _distances(np.array([[[1e308], [-0.5e308]], [[3e-200], [0.0]]]), np.eye(1))
-    array([1.5e+308, 3.0e-200])
+    >>> _lengths(np.array([[3e200, 4e200], [3e-200, 0.0], [0.0, 0.0]]))
+    array([5.e+200, 3.e-200, 0.e+000])
     """
-    largest = np.abs(pairs).max(axis=(1, 2), initial=0.0)
-    unit = np.where(largest > 0.0, np.ldexp(1.0, np.frexp(largest)[1] - 1), 1.0)
-    scaled = pairs / unit[:, None, None]
-    images = (scaled[:, 0] - scaled[:, 1]) @ components.T
     longest = np.abs(images).max(axis=1, initial=0.0)
-    images /= np.where(longest > 0.0, longest, 1.0)[:, None]
-    with np.errstate(over="ignore", under="ignore"):
-        return np.asarray(unit * longest * np.sqrt(np.einsum("ij,ij->i", images, images)))
+    scaled = images / np.where(longest > 0.0, longest, 1.0)[:, None]
+    return np.asarray(longest * np.linalg.norm(scaled, axis=1))
 
 
 def spectrum(components: FloatArray) -> FloatArray:
@@ -78,11 +68,8 @@ def feature_shares(components: FloatArray, feature_scale: FloatArray | None = No
     >>> feature_shares(np.array([[1.0, 1.0]]), np.array([1.0, 3.0]))
     array([0.1, 0.9])
     """
-    scaled = components / (np.abs(components).max() or 1.0)  # whose squares do not overflow
-    if feature_scale is not None:
-        scale = np.asarray(feature_scale)
-        scaled = scaled * (scale / (np.abs(scale).max() or 1.0))
-        scaled = scaled / (np.abs(scaled).max() or 1.0)
+    scaled = components if feature_scale is None else components * feature_scale
+    scaled = scaled / (np.abs(scaled).max() or 1.0)  # whose squares do not overflow
     parts = np.einsum("ki,ki->i", scaled, scaled)
     total = parts.sum()
     return np.asarray(parts / total if total > 0 else parts)
@@ -147,9 +134,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             validate_data(self, announced, reset=False, skip_check_array=True)
             return images
         refuse_kinds(X, "X")
-        with within_float64("X", X):
-            samples = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
-        return self._images(samples)
+        return self._images(validate_data(self, X, reset=False, dtype=[np.float64, np.float32]))
 
     def _images(self, samples: npt.NDArray[Any]) -> FloatArray:
         images, beyond = images_of(samples, self.components_)
@@ -173,15 +158,15 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         ndarray of shape (n_pairs,)
             Distances (not squared).
         """
-        return _distances(self._check_pairs(pairs), self.components_)
+        checked = self._check_pairs(pairs)
+        return _lengths((checked[:, 0] - checked[:, 1]) @ self.components_.T)
 
     def _check_pairs(self, pairs: npt.ArrayLike) -> FloatArray:
         check_is_fitted(self)
         refuse_kinds(pairs, "pairs")
-        with within_float64("pairs"):
-            checked: FloatArray = check_array(
-                pairs, allow_nd=True, dtype=np.float64, input_name="pairs"
-            )
+        checked: FloatArray = check_array(
+            pairs, allow_nd=True, dtype=np.float64, input_name="pairs"
+        )
         if checked.ndim != 3 or checked.shape[1:] != (2, self.n_features_in_):
             raise ValueError(
                 f"pairs must have shape (n_pairs, 2, {self.n_features_in_}), got {checked.shape}: "
@@ -197,29 +182,20 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """Return a function ``metric(u, v, squared=False)`` of two samples.
 
         The function holds a copy of the factor, so a refit does not change it. It can be the
-        ``metric`` of a scikit-learn neighbours estimator. It returns infinity for values beyond
-        float64, that is for squares of distances from 1e154 on.
+        ``metric`` of a scikit-learn neighbours estimator.
         """
         check_is_fitted(self)
         components = self.components_.copy()
-        width = components.shape[1:]
+        width = components.shape[1]
 
         def metric(u: npt.ArrayLike, v: npt.ArrayLike, squared: bool = False) -> float:
-            with within_float64("a sample"):
-                first, second = np.asarray(u, dtype=float), np.asarray(v, dtype=float)
-            if first.ndim != 1 or second.ndim != 1:  # a table of one sample is one, too
-                first, second = (np.atleast_1d(np.squeeze(each)) for each in (first, second))
-            if first.shape != width or second.shape != width:
+            first, second = (np.ravel(np.asarray(each, dtype=float)) for each in (u, v))
+            if not len(first) == len(second) == width:
                 raise ValueError(
-                    f"The metric takes two samples of {width[0]} features, got shapes "
-                    f"{first.shape} and {second.shape}: pass one sample each."
+                    f"The metric takes two samples of {width} features, got {len(first)} and "
+                    f"{len(second)} values: pass one sample each."
                 )
-            with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-                difference = components @ (first - second)
-                square = float(difference @ difference)
-            if _SMALLEST_SQUARE < square < np.inf:
-                return square if squared else sqrt(square)
-            distance = float(_distances(np.stack([first, second])[None], components)[0])
+            distance = hypot(*(components @ (first - second)).tolist())
             return distance * distance if squared else distance
 
         return metric
@@ -229,13 +205,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         check_is_fitted(self)
         return np.asarray(self.components_.T @ self.components_)
 
-    def save(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        X: npt.ArrayLike | None = None,
-        encoder: TableEncoder | None = None,
-    ) -> None:
+    def save(self, path: str | os.PathLike[str], *, encoder: TableEncoder | None = None) -> None:
         """Write the metric into a safetensors file, for :func:`calipers.load`.
 
         The file holds the factor, names of features and classes, the parameters and facts
@@ -246,9 +216,6 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         ----------
         path : path-like
             Name of the file.
-        X : array-like of shape (n_samples, n_features), optional
-            Data whose standard deviations the file holds in place of ``feature_scale_``;
-            ``calipers inspect`` measures features by them.
         encoder : TableEncoder, optional
             What made the features of a table. The file then holds it too, and
             ``calipers.load(path).transform`` takes the table itself.
@@ -259,15 +226,14 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             Writing the file failed.
         """
         check_is_fitted(self)
-        scale = None if X is None else np.std(validate_data(self, X, reset=False), axis=0)
-        contents = self._contents(feature_scale=scale)
+        contents = self._contents()
         if encoder is not None:
             names = encoder.get_feature_names_out().tolist()
             contents = replace(contents, encoder=encoder.columns_, feature_names=names)
         write(contents, path)
 
-    def _contents(self, **more: Any) -> Contents:
-        return contents_of(self, **more)
+    def _contents(self) -> Contents:
+        return contents_of(self)
 
     def to_onnx(self) -> bytes:
         """Return `transform` as an ONNX model, in single precision.

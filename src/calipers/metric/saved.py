@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -130,12 +129,8 @@ class SavedMetric(MahalanobisMixin):
         names = [f"{self.learner_.lower()}{i}" for i in range(self._n_features_out)]
         return np.array(names, dtype=object)
 
-    def _contents(self, **more: Any) -> Contents:
-        """Return what the file held, with new standard deviations if given."""
-        scale = more.get("feature_scale")
-        if scale is None:
-            return self.contents
-        return replace(self.contents, arrays={**self.contents.arrays, "feature_scale": scale})
+    def _contents(self) -> Contents:
+        return self.contents
 
     def __sklearn_clone__(self) -> Self:
         return self
