@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import product
 from time import perf_counter
 from typing import Any, NamedTuple, TypeAlias
 
@@ -38,21 +39,22 @@ class Task:
     n_all: int  # examples that were given, of which these are some
     weights: FloatArray | None = None  # how often each sample counts
 
-    def validate(self, candidate: Any, fold: int) -> Finished:
-        """Learn from the other folds, and judge by this one."""
-        held, estimator, started = self.folds == fold, clone(candidate), perf_counter()
+    def fitted(self, candidate: Any, fold: int) -> Any:
+        """The candidate, learned from all folds but one."""
+        held, estimator = self.folds == fold, clone(candidate)
         X = self.X[~held] if self.kind == "samples" else self.X
         weights = None if self.weights is None else self.weights[~held]
         learn(estimator, self.kind, X, self.examples[~held], sample_weight=weights)
-        fitted = perf_counter()
+        return estimator
+
+    def errors(self, estimator: Any, fold: int) -> FloatArray:
+        """An error for each example of a fold, or for each anchor of its triplets."""
+        held = self.folds == fold
         Z = self.X.astype(np.float64, copy=False) @ estimator.components_.T
         if self.kind == "samples":
-            errors = scores.impostor_share(Z, self.examples, held)
-        elif self.kind == "triplets":
-            errors = scores.violations_by_anchor(Z, self.examples[held])
-        else:
-            errors = scores.misrankings(Z, self.examples[held])
-        return Finished(errors, fitted - started, perf_counter() - fitted, estimator)
+            return scores.impostor_share(Z, self.examples, held)
+        judge = scores.violations_by_anchor if self.kind == "triplets" else scores.misrankings
+        return judge(Z, self.examples[held])
 
     def mean_error(self, errors: FloatArray, fold: int | None = None) -> tuple[float, float]:
         """Mean and standard error of the errors of a fold, or of all, fold by fold."""
@@ -60,15 +62,6 @@ class Task:
         signs = self.examples[order, 2] if self.kind == "pairs" else None
         weights = None if self.weights is None else self.weights[order]
         return scores.mean_error(errors, signs, weights)
-
-
-class Finished(NamedTuple):
-    """A candidate on a fold: errors of the held-out examples, seconds, the fitted learner."""
-
-    errors: FloatArray
-    fit_seconds: float
-    score_seconds: float
-    estimator: Any
 
 
 def learn(estimator: Any, kind: str, X: Any, examples: Any, **more: Any) -> None:
@@ -125,46 +118,45 @@ def _compared(samples: Samples, n_folds: int, most: int) -> IndexArray:
     return np.flatnonzero(np.isin(samples.labels_of(np.arange(n)), whole))
 
 
-@dataclass
 class Comparison:
-    """What is finished of a comparison: candidates on folds."""
+    """Candidates on folds: errors and seconds by (candidate, fold), as far as it got."""
 
-    candidates: Candidates
-    task: Task
-    finished: dict[tuple[int, int], Finished] = field(default_factory=dict)  # candidate, fold
-    fitted: dict[int, Any] = field(default_factory=dict)  # each candidate, to its last fold
-    failures: dict[str, str] = field(default_factory=dict)  # why a candidate was not fitted
-
-    @property
-    def n_folds(self) -> int:
-        """Number of folds."""
-        return int(self.task.folds.max()) + 1
+    def __init__(self, candidates: Candidates, task: Task) -> None:
+        self.candidates, self.task = candidates, task
+        self.n_folds = int(task.folds.max()) + 1
+        self.errors: dict[tuple[int, int], FloatArray] = {}
+        self.seconds: dict[tuple[int, int], float] = {}
+        self.fitted: dict[int, Any] = {}  # each candidate, as learned for its last fold
+        self.failures: dict[str, str] = {}  # why a candidate was not fitted
 
     def run(self, n_jobs: int | None, after_fit: Callable[[], bool]) -> None:
         """Fit all candidates to all folds, until ``after_fit`` asks to stop."""
-        keys = [(place, fold) for place in range(len(self.candidates)) for fold in self._folds()]
         stopped = False
 
-        def validate(key: tuple[int, int]) -> Finished | str | None:
+        def validate(place: int, fold: int) -> None:
+            if stopped:
+                return
+            name, candidate = self.candidates[place]
+            started = perf_counter()
             try:
-                return None if stopped else self.task.validate(self.candidates[key[0]][1], key[1])
+                estimator = self.task.fitted(candidate, fold)
             except ValueError as problem:
-                return str(problem)
+                self.failures.setdefault(name, str(problem).rstrip("."))
+                return
+            if not getattr(estimator, "interrupted_", False):
+                self.seconds[place, fold] = perf_counter() - started
+                self.errors[place, fold] = self.task.errors(estimator, fold)
+                self.fitted[place] = estimator
 
+        places = range(len(self.candidates))
         with quiet():
-            jobs = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-            found = jobs(delayed(validate)(key) for key in keys)
-            for key, each in zip(keys, found, strict=True):
+            jobs = (delayed(validate)(*key) for key in product(places, range(self.n_folds)))
+            for _ in Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(jobs):
                 stopped = stopped or after_fit()
-                if isinstance(each, str):
-                    self.failures.setdefault(self.candidates[key[0]][0], each)
-                elif each is not None and not getattr(each.estimator, "interrupted_", False):
-                    self.finished[key] = each._replace(estimator=None)
-                    self.fitted[key[0]] = each.estimator
 
     def choice(self) -> Choice:
         """The first candidate within one standard error of the best, of those that are done."""
-        errors, mean_error = self._errors(), self.task.mean_error
+        errors, mean_error = self._all_errors(), self.task.mean_error
         if not errors:
             problem = next(iter(self.failures.values()), "the comparison was interrupted")
             raise ValueError(f"No candidate of MetricCV could be fitted: {problem}")
@@ -195,37 +187,38 @@ class Comparison:
 
     def results(self, means: dict[int, float]) -> dict[str, Any]:
         """The table of what was tried, as GridSearchCV has it; scores are minus mean errors."""
-        n = len(self.candidates)
-        split, fitting, scoring = np.full((3, self.n_folds, n), np.nan)
-        for (place, fold), each in self.finished.items():
-            split[fold, place] = -self.task.mean_error(each.errors, fold)[0]
-            fitting[fold, place], scoring[fold, place] = each.fit_seconds, each.score_seconds
-        mean = np.array([-means.get(place, np.nan) for place in range(n)])
+        split, seconds = np.full((2, self.n_folds, len(self.candidates)), np.nan)
+        for (place, fold), each in self.errors.items():
+            split[fold, place] = -self.task.mean_error(each, fold)[0]
+            seconds[fold, place] = self.seconds[place, fold]
+        mean = np.array([-means.get(place, np.nan) for place in range(len(self.candidates))])
         ranked = np.where(np.isnan(mean), -np.inf, mean)
         names = [name for name, _ in self.candidates]
         return {
-            "mean_fit_time": fitting.mean(axis=0),
-            "std_fit_time": fitting.std(axis=0),
-            "mean_score_time": scoring.mean(axis=0),
-            "std_score_time": scoring.std(axis=0),
-            "param_candidate": np.ma.MaskedArray(np.array(names, dtype=object), mask=[False] * n),
+            "mean_fit_time": seconds.mean(axis=0),
+            "param_candidate": np.ma.MaskedArray(names, mask=False, dtype=object),
             "params": [{"candidate": name} for name in names],
-            **{f"split{fold}_test_score": split[fold] for fold in self._folds()},
+            **{f"split{fold}_test_score": scores for fold, scores in enumerate(split)},
             "mean_test_score": mean,
             "std_test_score": split.std(axis=0),
             "rank_test_score": np.sum(ranked > ranked[:, None], axis=1, dtype=np.int32) + 1,
         }
 
-    def _errors(self) -> dict[int, FloatArray]:
+    def _all_errors(self) -> dict[int, FloatArray]:
         """Errors of all examples, fold by fold, of the candidates whose folds are all done."""
-        return {
-            place: np.concatenate([self.finished[place, fold].errors for fold in self._folds()])
+        by_candidate = (
+            [
+                self.errors[place, fold]
+                for fold in range(self.n_folds)
+                if (place, fold) in self.errors
+            ]
             for place in range(len(self.candidates))
-            if all((place, fold) in self.finished for fold in self._folds())
+        )
+        return {
+            place: np.concatenate(parts)
+            for place, parts in enumerate(by_candidate)
+            if len(parts) == self.n_folds
         }
-
-    def _folds(self) -> range:
-        return range(self.n_folds)
 
 
 class Choice(NamedTuple):

@@ -203,7 +203,7 @@ class MetricCV(
         self.best_score_ = -choice.means[choice.place]
         self.cv_results_ = comparison.results(choice.means)
         self.notes_ += [
-            f"The candidate {name!r} was left out: {why.rstrip('.')}."
+            f"The candidate {name!r} was left out: {why}."
             for name, why in comparison.failures.items()
         ]
 
