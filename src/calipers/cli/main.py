@@ -56,8 +56,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         0 done, 1 the paper's numbers are not met, 2 a mistake of the user's, 130 stopped by
         Ctrl-C.
     """
-    parser = _parser()
-    options = parser.parse_args(argv)
+    words = sys.argv[1:] if argv is None else list(argv)
+    parser = _parser(words[:1])
+    options = parser.parse_args(words)
     if options.command is None:
         parser.print_help()
         return 0
@@ -91,7 +92,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def _parser() -> _Parser:
+def _parser(command: Sequence[str] = ()) -> _Parser:
+    """Return a parser of one command, or of all where none of them is named."""
     parser = _Parser(
         prog="calipers",
         description="Learn a distance from labelled samples, and run the experiments of Qian et "
@@ -101,6 +103,7 @@ def _parser() -> _Parser:
     )
     parser.add_argument("--version", action="version", version=f"calipers {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for command in COMMANDS:
-        command.add(commands)
+    named = [module for module in COMMANDS if module.__name__.rpartition(".")[2] in command]
+    for module in named or COMMANDS:
+        module.add(commands)
     return parser
