@@ -38,7 +38,7 @@ Facts: TypeAlias = dict[str, Any]
 
 FILE = Path(__file__).with_name("golden.npz")
 TOLERANCE = 1e-10  # of a difference of M, as a share of its largest entry
-COUNT_TOLERANCE = 0.15  # of counts that rounding changes, as a share: those of `fingerprint`
+COUNT_TOLERANCE = 0.15  # of counts that rounding changes, as a share: those of `paper --check`
 
 MATRICES = ("components_", "similarity_", "query_components", "document_components")
 COUNTS = ("n_updates_", "n_projections_", "n_iter_", "n_active_", "n_pairs_seen_")

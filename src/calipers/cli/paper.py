@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     figure_class()  # a missing package is reported before the work
     usual, methods = (runs.QUICK_RUNS if options.quick else None), options.methods
     if options.check:
-        usual, methods = (check.FEW_RUNS if options.quick else check.RUNS), check.CHECKED
+        usual, methods = (check.FEW_RUNS if options.quick else check.RUNS), methods or check.CHECKED
     wish = runs.Wish(
         options.datasets,
         methods,

@@ -51,10 +51,10 @@ ERROR_TOLERANCE = 1.0
 
 
 def check(results: Results) -> tuple[Table, bool]:
-    """Return all comparisons as a table, and whether no tolerance is exceeded."""
+    """Return all comparisons as a table, and whether all of at least one are within tolerances."""
     headings = ["", "method", "runs", "updates", "paper", "diff", "allowed"]
     headings += ["error", "paper", "diff", "allowed"]
-    rows, passed = [], True
+    rows = []
     for name in filter(RUNS.__contains__, results.names):
         for method in CHECKED:
             counts = results.cell(name, method, "updates", published.UPDATES)
@@ -67,7 +67,6 @@ def check(results: Results) -> tuple[Table, bool]:
             may = UPDATE_TOLERANCES[method].get(name)
             may_err = ERROR_TOLERANCE if method == "as-sgd" else None
             verdicts = [_verdict(per_cent, may, " %"), _verdict(points, may_err, "")]
-            passed = passed and not any(verdict.endswith("NO") for verdict in verdicts)
             rows.append(
                 [
                     results.shown(name),
@@ -83,6 +82,7 @@ def check(results: Results) -> tuple[Table, bool]:
                     verdicts[1],
                 ]
             )
+    passed = bool(rows) and not any(cell.endswith("NO") for cells in rows for cell in cells)
     return Table("Updates (Table 4) and 3-NN error in per cent (Table 2)", headings, rows), passed
 
 

@@ -56,7 +56,7 @@ def how(rows: Sequence[Row]) -> list[str]:
         "Every run has its own seed, and 70/30 split where none is standard. The paper averages "
         "ten splits of semeion, connect4 and tdt30.",
         f"Rows were written from {when[0][:16]} to {when[-1][:16]} UTC by {versions}, commit "
-        f"{origin['commit'] or 'unknown'}, on {origin['threads']} of {origin['cores']} cores of "
+        f"{rows[-1]['commit'] or 'unknown'}, on {origin['threads']} of {origin['cores']} cores of "
         f"{origin['cpu']}.",
     ]
 

@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
+from hashlib import sha256
 from importlib.metadata import version
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -52,6 +53,8 @@ CURVED = ("sgd", "mini-sgd", "as-sgd")
 
 CURVE_TRIPLETS = 1000
 """Triplets whose mean loss is the training error of Figure 1; the same for all methods."""
+
+_ONLY_SHOWN = ("tables.py", "figures.py", "check.py", "report.py")
 
 # What is to be done
 
@@ -168,17 +171,28 @@ def origin() -> Row:
     return {
         **{package: version(package) for package in packages},
         "python": platform.python_version(),
-        "commit": _commit(),
+        "code": _code(),
         "cpu": _processor(),
         "cores": os.cpu_count() or 1,
         "threads": n_threads(),
     }
 
 
-def _commit() -> str:
-    """The last commit of what numbers depend on; empty outside of a repository."""
-    shown = ("cli", "plot.py", *(f"paper/{n}.py" for n in ("tables", "figures", "check", "report")))
-    command = ("git", "log", "-1", "--format=%h", "--", ".", *(f":!{place}" for place in shown))
+def _code() -> str:
+    """A digest of the code that numbers depend on, so that rows of two states are never mixed."""
+    folder = Path(calipers.__file__).parent
+    digest = sha256()
+    for file in sorted(folder.rglob("*")):
+        is_shown = file.parent.name == "cli" or file.name in _ONLY_SHOWN
+        if file.suffix in (".py", ".so", ".pyd") and not is_shown:
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+@cache
+def commit() -> str:
+    """The commit of the code; empty outside of a repository."""
+    command = ("git", "describe", "--always", "--dirty")
     folder = Path(calipers.__file__).parent
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
@@ -214,6 +228,7 @@ def run(plan: Plan, file: Path) -> Iterator[Job]:
                 "run": number,
                 "files": plan.files[name],
                 "when": datetime.now(UTC).isoformat(timespec="minutes"),
+                "commit": commit(),
                 "origin": plan.origin,
             }
             append_row(file, row | measure(job.system, data, drawn, seed=number))
