@@ -3,7 +3,7 @@
 ``folds`` fits on three of four folds of the pairs of a collection and scores the fourth: new
 queries (``generalize_to="queries"``), and connected groups of documents (the default). ``random``
 counts how often pairs that say nothing are taken. A collection is an NPZ file with ``queries``,
-``documents``, ``pairs`` and perhaps ``grade``, such as ``python -m benchmarks collections`` makes;
+``documents``, ``pairs`` and perhaps ``grade``;
 by default those of SciFact and Cranfield in ``--data-dir``. ``seconds`` fits made-up
 embeddings, and times one query. ``memory`` fits a memory map of float16 documents.
 """

@@ -153,16 +153,11 @@ class BridgeReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as JSON has it."""
-        candidates = [
-            {**candidate._asdict(), "recall": recall}
-            for candidate, recall in self.candidates.items()
-        ]
         return {
+            **vars(self),
             "recall": {str(cut): share._asdict() for cut, share in self.recall.items()},
-            "chosen": self.chosen._asdict(),
-            "candidates": candidates,
-            "n_held_out": self.n_held_out,
-            "n_documents": self.n_documents,
+            "chosen": self.chosen.name,
+            "candidates": {one.name: recall for one, recall in self.candidates.items()},
         }
 
     def __str__(self) -> str:
