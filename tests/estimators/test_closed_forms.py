@@ -222,12 +222,6 @@ def test_a_stream_has_the_labels_of_a_fit(learner: Any, kind: str) -> None:
     assert classes.tolist() == expected.tolist()
 
 
-def test_whole_labels_of_two_types_are_no_floats() -> None:
-    y = Y.astype(np.int64)
-    stream = GMML().partial_fit(X[::2], y[::2]).partial_fit(X[1::2], y[1::2].astype(np.uint64))
-    assert stream.partial_fit(X, y).classes_.dtype == np.int64
-
-
 def test_weights_count_in_the_spread_of_features() -> None:
     weights = np.where(Y == 0, 100.0, 1.0)
     expected = GMML().partial_fit(X, Y, weights).feature_scale_

@@ -71,7 +71,3 @@ def test_numbers_beyond_float32_are_refused(method: str) -> None:
     metric.components_ *= 1e39
     with pytest.raises(ValueError, match="components up to 1e\\+39, more than float32 holds"):
         getattr(metric, method)()
-    metric.components_ *= 1e-39
-    metric.components_[:, 0] *= 1e-50
-    with pytest.raises(ValueError, match="less than float32 holds"):
-        getattr(metric, method)()

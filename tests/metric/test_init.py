@@ -97,12 +97,6 @@ def test_units_of_features_do_not_matter(kind: str) -> None:
     )
 
 
-@pytest.mark.parametrize("kind", init.NAMES)
-def test_float32_stays_so(kind: str) -> None:
-    values = X.astype(np.float32)
-    assert initial_map(kind, MemorySamples(values, Y))(values).dtype == np.float32
-
-
 # "auto"
 
 
@@ -116,21 +110,6 @@ def test_auto_is_the_one_of_two_with_fewer_errors() -> None:
         assert resolved_init("auto", samples) == expected
         assert TripletSGD(**SETTINGS).fit(values, labels).init_ == expected
     assert expected == "scaled"  # wine is not measured by proline alone
-
-
-def test_auto_on_many_samples_compares_some(monkeypatch: pytest.MonkeyPatch) -> None:
-    samples = MemorySamples(WINE, WINE_Y)
-    sizes = []
-    true = leave_one_out_error
-
-    def told(samples: Any, **more: Any) -> float:
-        sizes.append(samples.shape[0])
-        return true(samples, **more)
-
-    monkeypatch.setattr(init, "VOTE_SAMPLES", 100)
-    monkeypatch.setattr(init, "leave_one_out_error", told)
-    assert resolved_init("auto", samples) == "scaled"
-    assert sizes == [100, 100]
 
 
 def test_triplets_have_no_classes() -> None:

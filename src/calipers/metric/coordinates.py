@@ -92,7 +92,7 @@ class Coordinates:
         ``samples`` are in these coordinates.
         """
         L = self._from_basis(principal_order(factor(M), sample_covariance(samples)))
-        if self.basis is not None:
+        if self.basis is not None and (n_components is None or n_components > len(L)):
             L = np.vstack([L, np.sqrt(unit * self.outside) * complement(self.basis)])
         return self.init.then(L[:n_components])
 

@@ -73,19 +73,11 @@ def faiss_transform(components: FloatArray) -> Any:
 
 
 def _single(components: FloatArray) -> npt.NDArray[np.float32]:
-    with np.errstate(over="ignore", under="ignore"):
+    with np.errstate(over="ignore"):
         single = components.astype(np.float32)
     if not np.isfinite(single).all():
         raise ValueError(
             f"The metric has components up to {np.abs(components).max():.3g}, more than float32 "
             "holds (3.4e38): divide components_ by a number first, neighbours stay the same."
-        )
-    smallest = float(np.finfo(np.float32).tiny)
-    largest = np.abs(components).max(axis=0)
-    if ((largest > 0) & (largest < smallest)).any():
-        raise ValueError(
-            f"The metric has a feature whose components are {largest[largest > 0].min():.3g} at "
-            f"most, less than float32 holds ({smallest:.2g}): bring the features to one scale, "
-            "then fit again."
         )
     return single

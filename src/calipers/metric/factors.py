@@ -49,12 +49,7 @@ def principal_order(L: FloatArray, covariance: FloatArray) -> FloatArray:
     """
     length = float(max(L.max(), -L.min())) or 1.0  # without it squares might overflow
     scaled = L / length
-    half = scaled @ covariance
-    del covariance  # of many features such squares are most of a fit's memory
-    of_images = half @ scaled.T
-    del scaled, half
-    values, axes = _eigenpairs(of_images)
-    del of_images
+    values, axes = _eigenpairs(scaled @ covariance @ scaled.T)
     variances, rows = values[::-1], (axes.T @ L)[::-1]
     is_lower = -np.diff(variances) > _TIED * np.abs(variances[1:]) + 1e-4 * _TIED * variances[0]
     for tied in np.split(rows, np.flatnonzero(is_lower) + 1):

@@ -198,8 +198,6 @@ def with_classes(before: npt.NDArray[Any] | None, y: npt.NDArray[Any]) -> npt.ND
     """Classes of a stream and of one more batch, ascending, in the labels' own type."""
     if before is None:
         return np.unique(y)
-    if {before.dtype, y.dtype} == {np.dtype(np.int64), np.dtype(np.uint64)}:  # not floats
-        return np.array(sorted({*before.tolist(), *y.tolist()}))
     return np.unique(np.concatenate([before, y]))
 
 
