@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from calipers.estimators import Scaled as Scaled
     from calipers.estimators import TripletSGD as TripletSGD
     from calipers.estimators import WithinClass as WithinClass
-    from calipers.estimators.matching import PairClassifier as PairClassifier
-    from calipers.estimators.matching import TripletClassifier as TripletClassifier
     from calipers.estimators.metric_cv import MetricCV as MetricCV
+    from calipers.estimators.pairs import PairClassifier as PairClassifier
+    from calipers.estimators.pairs import TripletClassifier as TripletClassifier
     from calipers.metric.saved import SavedMetric as SavedMetric
     from calipers.search.adapter import QueryAdapter as QueryAdapter
     from calipers.search.bridge import Bridge as Bridge
@@ -78,8 +78,8 @@ _HOME_OF = {
     "QueryAdapter": "calipers.search.adapter",
     "QueryMap": "calipers.search.query_map",
     "SavedMetric": "calipers.metric.saved",
-    "PairClassifier": "calipers.estimators.matching",
-    "TripletClassifier": "calipers.estimators.matching",
+    "PairClassifier": "calipers.estimators.pairs",
+    "TripletClassifier": "calipers.estimators.pairs",
     "Scaled": "calipers.estimators",
     "TableEncoder": "calipers.data.encoder",
     "TripletSGD": "calipers.estimators",

@@ -24,9 +24,8 @@ nca          NCA: neighbourhood components analysis, by mini-batches
 mlkr         MLKR: the same for regression
 ============ ===========================================================================
 
-Also here: `checkpoint`, `closed_forms`, `comparison`, `fitting`, `inputs`, `local_scatters`,
-`matching`, `one_round`, `rounds`, `metric_cv`, `soft_learning`, `stream`, `theory`,
-`thresholds`, `tuples`, `validation`.
+Also here: `closed_forms`, `comparison`, `fitting`, `inputs`, `local_scatters`, `metric_cv`,
+`one_round`, `pairs`, `rounds`, `soft_learning`, `stream`, `validation`.
 """
 
 from calipers.estimators.discriminant import Discriminant
