@@ -243,7 +243,7 @@ def _drawn(one: Comparison) -> Figure:
     left.hlines(places, before, after, color=CLASS_COLORS[6], linewidth=3)
     left.plot(before, places, "o", color="grey", label="before")
     left.plot(after, places, "o", color=CLASS_COLORS[6], label="after")
-    left.set(xlim=(0, 100), yticks=places, yticklabels=[*MEASURES.values()])
+    left.set(xlim=(-2, 102), yticks=places, yticklabels=[*MEASURES.values()])
     left.invert_yaxis()
     left.legend()
     gains = 100 * np.array(one.gains[::-1])
