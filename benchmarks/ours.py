@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.problem import METHODS, Outcome, Problem, paper_problem
-from calipers.solvers.losses import SmoothHinge
-from calipers.solvers.sampling import ByGradientNorm, BySlope, EveryBatch, Policy
+from calipers.solvers.parts import ByGradientNorm, BySlope, EveryBatch, Policy, SmoothHinge
 from calipers.solvers.sgd import Settings, SGDSolver
 
 COUNTS = ("updates", "changes", "projections", "negatives")

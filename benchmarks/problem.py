@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.solvers.losses import SmoothHinge
-from calipers.solvers.sampling import largest_norm
+from calipers.solvers.parts import SmoothHinge
+from calipers.solvers.plan import largest_norm
 
 METHODS = ("sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd")
 

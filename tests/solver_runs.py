@@ -10,8 +10,14 @@ import numpy.typing as npt
 
 from calipers._core.compiled import LookAhead, Samples
 from calipers.arrays import FloatArray, IndexArray
-from calipers.solvers.losses import SmoothHinge
-from calipers.solvers.sampling import ByGradientNorm, ByRunningNorm, BySlope, EveryBatch, Policy
+from calipers.solvers.parts import (
+    ByGradientNorm,
+    ByRunningNorm,
+    BySlope,
+    EveryBatch,
+    Policy,
+    SmoothHinge,
+)
 from calipers.solvers.sgd import Settings as SolverSettings
 from calipers.solvers.sgd import SGDSolver
 from calipers.threads import single_threaded_blas

@@ -44,17 +44,6 @@ def test_one_constant_name_has_one_value() -> None:
     assert len(values) > 50
 
 
-def depth(kind: type) -> int:
-    """Classes of ours one above the other, up to this one."""
-    return kind.__module__.startswith("calipers.") + max(map(depth, kind.__bases__), default=0)
-
-
-def test_no_learner_has_more_than_one_class_of_ours_above_it() -> None:
-    learners = [value for name, value in vars(calipers.estimators).items() if name[0].isupper()]
-    assert len(learners) >= 10
-    assert {kind.__name__: depth(kind) for kind in learners if depth(kind) > 2} == {}
-
-
 @pytest.mark.parametrize("folder", PACKAGES)
 def test_the_map_of_a_folder_names_every_module(folder: str) -> None:
     documentation = import_module("calipers." + folder.replace("/", ".")).__doc__ or ""

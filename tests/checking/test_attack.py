@@ -34,7 +34,7 @@ def as_floats(texts: list[str]) -> Any:
 
 
 MISTAKES: dict[str, tuple[str, Any]] = {
-    "kinds": ("calipers.estimators.inputs.refuse_missing", lambda y: None),
+    "kinds": ("calipers.estimators.checks.refuse_missing", lambda y: None),
     "table": ("calipers.data.tables.table.labels_of_texts", as_floats),
     "foreign": ("calipers.data.files.errors.escaped", str),
 }

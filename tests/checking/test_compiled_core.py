@@ -53,7 +53,7 @@ def test_a_missing_library_is_told(package: Path) -> None:
     assert "During handling" not in "".join(told)
 
 
-@pytest.mark.parametrize("code", ["import calipers", "from calipers.solvers.losses import Hinge"])
+@pytest.mark.parametrize("code", ["import calipers", "from calipers.solvers.parts import Hinge"])
 def test_a_damaged_library_is_told_with_the_reason(package: Path, code: str) -> None:
     library(package).write_bytes(b"no library")
     last = errors(package, code)[-1]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from calipers._core.compiled import Samples, Triplets, run_pairs
-from calipers.solvers.steps import TowardsTarget
+from calipers.solvers.parts import TowardsTarget
 
 each_size = pytest.mark.parametrize(("n", "d"), [(1, 1), (3, 2), (7, 16), (20, 60), (64, 130)])
 

@@ -12,19 +12,27 @@ import pytest
 from scipy.special import expit
 
 from calipers.arrays import FloatArray
-from calipers.solvers.losses import Hinge, SmoothHinge, SquaredHinge
-from calipers.solvers.projections import AtEnd, EveryUpdate, FrankWolfe, Periodic
-from calipers.solvers.sampling import (
+from calipers.solvers.parts import (
+    AtEnd,
     ByGradientNorm,
     ByRunningNorm,
     BySlope,
+    Constant,
     EveryBatch,
+    EveryUpdate,
+    FrankWolfe,
+    FrankWolfeSteps,
+    Hinge,
     PassiveAggressive,
+    Periodic,
     Policy,
+    ProjectionWithSlack,
+    Shrinking,
+    SmoothHinge,
+    SquaredHinge,
+    TowardsTarget,
     gradient_norm,
 )
-from calipers.solvers.schedules import Constant, FrankWolfeSteps, Shrinking
-from calipers.solvers.steps import ProjectionWithSlack, TowardsTarget
 from reference.plain import outer_norms
 
 MARGINS = np.concatenate([[-1e308, -1e6, 0.0, 1.0, 1e6, 1e308], np.linspace(-300.0, 300.0, 601)])

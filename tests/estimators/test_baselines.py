@@ -58,28 +58,16 @@ def test_constant_features_count_as_they_are(n: int, constant: float) -> None:
         assert [metric.get_mahalanobis_matrix()[1, 1] for metric in metrics] == [1.0, 1.0, 1.0]
 
 
-@pytest.mark.parametrize("method", ["fit", "partial_fit"])
-def test_scaled_without_components_needs_no_covariance(method: str) -> None:
+def test_scaled_without_components_needs_no_covariance() -> None:
     samples = np.random.default_rng(0).standard_normal((50, 600))
     tracemalloc.start()
     try:
-        learner = getattr(Scaled(), method)(samples)
+        learner = Scaled().fit(samples)
         assert tracemalloc.get_traced_memory()[1] < 3 * 8 * 600**2  # its own matrix, and little
     finally:
         tracemalloc.stop()
     rest = {name: value for name, value in vars(learner).items() if name != "components_"}
     assert len(pickle.dumps(rest)) < 5 * 8 * 600
-
-
-def test_scaled_may_leave_out_its_components_in_a_stream() -> None:
-    stream = Scaled(2).partial_fit(X[:50]).set_params(n_components=None)
-    expected = Scaled().fit(X).components_
-    np.testing.assert_allclose(stream.partial_fit(X[50:]).components_, expected, rtol=1e-8)
-    stream = Scaled().partial_fit(X[:50])
-    before = stream.components_
-    with pytest.raises(ValueError, match="kept the variance of each feature only: set n_comp"):
-        stream.set_params(n_components=2).partial_fit(X[50:])
-    assert stream.components_ is before
 
 
 def standard() -> Any:

@@ -209,13 +209,13 @@ def test_a_stream_keeps_the_spread_of_its_features(learner: Any) -> None:
 
 
 @pytest.mark.parametrize("learner", [GMML(), TripletSGD(random_state=0)], ids=str)
-@pytest.mark.parametrize("kind", ["M8[D]", "M8[ns]", "int8", "float32", "U3", "tuples"])
+@pytest.mark.parametrize("kind", ["int8", "float32", "U3", "tuples"])
 def test_a_stream_has_the_labels_of_a_fit(learner: Any, kind: str) -> None:
     y = np.empty(150, dtype=object)
     if kind == "tuples":
         y[:] = [(int(label), "x") for label in Y]
     else:
-        y = (Y.astype("M8[D]") if kind[0] == "M" else Y).astype(kind)
+        y = Y.astype(kind)
     expected = learner.fit(X, y).classes_
     classes = learner.partial_fit(X[::2], y[::2]).partial_fit(X[1::2], y[1::2]).classes_
     assert classes.dtype == expected.dtype

@@ -182,7 +182,6 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memmap, "LARGEST_READ", 0)
     monkeypatch.setattr(memmap, "BLOCK_ELEMENTS", 6400)
     monkeypatch.setattr(samples, "_TAKEN_AT_ONCE", 64)
-    monkeypatch.setattr("calipers.estimators.inputs._LABELS_AT_ONCE", 100)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -307,11 +306,7 @@ def test_extreme_scales(unit: float, name: str) -> None:
 def test_repeated_samples_and_label_noise(name: str) -> None:
     """Some negatives are the anchor itself."""
     samples, labels = np.repeat(X[:20], 2, axis=0), np.arange(40) % 2
-    fitted = little(name).fit(samples, labels)
-    assert np.isfinite(fitted.components_).all()
-    assert fitted.notes_ == [
-        "20 of 40 samples repeat another sample: they are neighbours at distance 0."
-    ]
+    assert np.isfinite(little(name).fit(samples, labels).components_).all()
 
 
 @each_from_triplets
@@ -346,9 +341,6 @@ def test_a_singleton_class_is_said_once_and_the_warning_points_at_the_call(name:
 
 
 def test_notes() -> None:
-    repeated = np.vstack([0.0 * FEW[:1], -0.0 * FEW[:1], FEW])  # there is but one zero
-    (note,) = little("TripletSGD").fit(repeated, np.r_[FEW_LABELS[:2], FEW_LABELS]).notes_
-    assert note.startswith("1 of 32 samples repeat another sample")
     assert little("TripletSGD", n_neighbors=10).fit(FEW, FEW_LABELS).notes_ == [
         "3 of 3 classes have no more than n_neighbors=10 samples: in such a class an anchor "
         "draws its positives among all other samples."

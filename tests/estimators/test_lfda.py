@@ -11,8 +11,9 @@ from sklearn.datasets import load_breast_cancer, load_wine
 
 from calipers import LFDA, Discriminant
 from calipers.data.samples import MemorySamples
-from calipers.estimators import local_scatters as module
-from calipers.estimators.local_scatters import local_discriminants, local_scatters
+from calipers.estimators import lfda as module
+from calipers.estimators.closed_forms import local_discriminants
+from calipers.estimators.lfda import local_scatters
 from calipers.evaluation import knn_error
 from calipers.metric.moments import moments_of
 

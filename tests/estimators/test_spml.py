@@ -26,9 +26,7 @@ def test_own_triplets_give_the_plain_last_iterate() -> None:
 
 
 def test_a_batch_larger_than_all_triplets_is_refused() -> None:
-    with pytest.raises(
-        ValueError, match=r"^SPML has 5 triplets, fewer than one batch of batch_size"
-    ):
+    with pytest.raises(ValueError, match=r"^SPML has 5 triplets, fewer than the 10 of one batch"):
         SPML(n_triplets=5).fit(X, Y)
 
 

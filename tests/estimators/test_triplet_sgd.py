@@ -116,12 +116,8 @@ def test_the_papers_setting(method: str, choices: dict[str, Any]) -> None:
 
 
 def test_the_paper_has_five_methods() -> None:
-    with pytest.raises(ValueError) as caught:  # noqa: PT011
+    with pytest.raises(ValueError, match=r"^method must be one of sgd, mini-sgd, as-sgd, .*, got"):
         TripletSGD.paper("all-pairs-sgd")
-    assert str(caught.value).startswith(
-        "The 'method' parameter of TripletSGD.paper must be one of 'sgd', 'mini-sgd', 'as-sgd', "
-        "'hr-sgd', 'ha-sgd', 'hr-sgd-sum', 'ha-sgd-batch', got 'all-pairs-sgd'."
-    )
     with pytest.raises(TypeError, match="guard"):
         TripletSGD.paper("as-sgd", guard=False)
 

@@ -10,7 +10,7 @@ from scipy.linalg import expm
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.solvers.logdet import CyclicSolver, LogDetSolver, PairSolver
-from calipers.solvers.steps import TowardsTarget
+from calipers.solvers.parts import TowardsTarget
 from reference.plain_online import lego_root, plain_itml, plain_lego
 from solver_runs import assert_same_matrix
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.solvers.losses import Hinge, Loss, SmoothHinge, SquaredHinge
+from calipers.solvers.parts import Hinge, Loss, SmoothHinge, SquaredHinge
 from reference.plain import loss_slope, loss_value
 
 EPS = np.finfo(float).eps

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 from calipers import TripletSGD, recipes
-from calipers.solvers.plan import (
-    N_ROUNDS,
-    Plan,
-    plan_for_labels,
-    plan_for_stream,
-    plan_for_triplets,
-)
+from calipers.solvers.plan import N_ROUNDS, Plan
 from learners import random_triplets
 from solver_runs import METHODS
 
@@ -27,8 +21,8 @@ RESOLVED = ("init", "n_neighbors", "n_rounds", "n_triplets", "batch_size", "lear
 FROM_TRIPLETS = tuple(name for name in RESOLVED if name != "n_neighbors")
 
 
-def asked(**given: Any) -> Any:
-    return SimpleNamespace(**{**dict.fromkeys(RESOLVED), **given})
+def asked(**given: Any) -> dict[str, Any]:
+    return {**TripletSGD().get_params(), **given}
 
 
 # Explicit equals implicit
@@ -104,23 +98,23 @@ def test_a_given_value_enters_as_the_equal_resolved_one_would() -> None:
     """No rule of the plan asks whether a value was given."""
     for method, shape in product(recipes.RECIPES, [(178, 13), (50, 2000), (10**5, 5)]):
         recipe = recipes.recipe_of(method)
-        plan = plan_for_labels(shape, recipe, asked())
-        values = plan._asdict()
-        del values["all_pairs"]
+        plan = Plan.for_labels(recipe, asked(), *shape)
+        values = {name: getattr(plan, name) for name in NUMBERS}
         for name in values:
-            assert plan_for_labels(shape, recipe, asked(**{name: values[name]})) == plan
-        assert plan_for_labels(shape, recipe, asked(**values)) == plan
+            assert Plan.for_labels(recipe, asked(**{name: values[name]}), *shape) == plan
+        assert Plan.for_labels(recipe, asked(**values), *shape) == plan
 
 
 def test_what_is_given_is_taken() -> None:
     given = {"n_neighbors": 4, "n_rounds": 2, "n_triplets": 800, "batch_size": 3}
-    plan = plan_for_labels((500, 30), recipes.all_pairs_sgd(), asked(**given, learning_rate=0.7))
-    assert plan == Plan(4, 2, 800, 3, 0.7, 4)
+    recipe = recipes.all_pairs_sgd()
+    plan = Plan.for_labels(recipe, asked(**given, learning_rate=0.7), 500, 30)
+    assert plan == Plan(recipe, 4, 2, 800, 3, 0.7, 3.0, 1000.0)
     assert plan.batch_triplets == 3 * 4**2
-    plan = plan_for_triplets(300, recipes.all_pairs_sgd(), asked(batch_size=3))
-    assert plan[:4] == (None, N_ROUNDS, 300, 3)
+    plan = Plan.for_triplets(recipe, asked(batch_size=3, n_triplets=10**5), 300)
+    assert (plan.n_neighbors, plan.n_rounds, plan.n_triplets) == (None, N_ROUNDS, 300)
     assert plan.batch_triplets == 3
-    plan = plan_for_stream(recipes.sgd(), asked(), is_labelled=True)
+    plan = Plan.for_stream(recipes.sgd(), asked(), labelled=True)
     assert (plan.n_triplets, plan.batch_size, plan.all_pairs) == (None, 1, 1)
 
 
@@ -159,10 +153,10 @@ def test_one_more_changes_no_number_by_more_than_one_unit_or_two_per_cent(method
     recipe = recipes.recipe_of(method)
 
     def plan(n: int, d: int, **given: Any) -> Plan:
-        return plan_for_labels((n, d), recipe, asked(**given))
+        return Plan.for_labels(recipe, asked(**given), n, d)
 
     def of_triplets(n: int, d: int) -> Plan:
-        return plan_for_triplets(n, recipe, asked())._replace(n_neighbors=0)
+        return replace(Plan.for_triplets(recipe, asked(), n), n_neighbors=0)
 
     for n, d in product(SAMPLES, FEATURES):
         here = plan(n, d)
@@ -173,13 +167,13 @@ def test_one_more_changes_no_number_by_more_than_one_unit_or_two_per_cent(method
             assert_near(*given, f"{n} triplets, d={d}, one more")
         for k in range(1, 25):
             few, more = plan(n, d, n_neighbors=k), plan(n, d, n_neighbors=k + 1)
-            kept = more._replace(n_neighbors=k)
+            kept = replace(more, n_neighbors=k)
             assert_near(few, kept, f"n={n}, d={d}, k={k}, one neighbour more")
 
 
 def test_the_numbers_are_monotone() -> None:
     recipe = recipes.all_pairs_sgd()
-    plans = [plan_for_labels((n, 20), recipe, asked()) for n in range(8, 3000)]
+    plans = [Plan.for_labels(recipe, asked(), n, 20) for n in range(8, 3000)]
     for name in NUMBERS:
         assert (np.diff([getattr(plan, name) for plan in plans]) >= 0).all(), name
 
@@ -187,6 +181,6 @@ def test_the_numbers_are_monotone() -> None:
 def test_every_batch_can_be_filled() -> None:
     for n, d in product([8, 20, 300, 10**6], [1, 600, 10**4, 10**6]):
         for method in recipes.RECIPES:
-            plan = plan_for_labels((n, d), recipes.recipe_of(method), asked())
+            plan = Plan.for_labels(recipes.recipe_of(method), asked(), n, d)
             assert plan.n_triplets is not None
             assert plan.n_triplets >= plan.batch_triplets

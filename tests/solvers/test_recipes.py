@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 
 from calipers import TripletSGD, recipes
 from calipers.recipes import PAPER_METHODS, RECIPES, Recipe, recipe_of
-from calipers.solvers.projections import AtEnd, EveryUpdate, FrankWolfe, Periodic
+from calipers.solvers.parts import AtEnd, EveryUpdate, FrankWolfe, Periodic
 from learners import iris
 from learners import noise as little_noise
 from reference.plain import loss_slope, outer
@@ -81,22 +81,6 @@ def test_a_name_is_its_recipe(method: Any) -> None:
 
 
 ONE_OF = "'all-pairs-sgd', 'sgd', 'mini-sgd', 'as-sgd', 'hr-sgd', 'ha-sgd' or a Recipe"
-
-
-@pytest.mark.parametrize(
-    ("wrong", "hint"),
-    [
-        ("as_sgd", " Did you mean 'as-sgd'?"),
-        ("HR-SGD", " Did you mean 'hr-sgd'?"),
-        ("auto", ""),
-        ("xxxxxxxx", ""),
-    ],
-)
-def test_a_name_that_is_none(wrong: Any, hint: str) -> None:
-    with pytest.raises(ValueError) as caught:  # noqa: PT011
-        TripletSGD(wrong).fit(*little_noise())
-    told = f"The 'method' parameter of TripletSGD must be one of {ONE_OF}, got {wrong!r}."
-    assert str(caught.value).removesuffix(hint) == told
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.solvers.losses import SmoothHinge
-from calipers.solvers.sampling import NormRule, gradient_norm, largest_norm
+from calipers.solvers.parts import SmoothHinge, gradient_norm
+from calipers.solvers.plan import largest_norm
+from calipers.solvers.recipes import NormRule
 from reference.plain import outer_norms
 from solver_runs import look_ahead_of
 
@@ -114,7 +115,6 @@ def test_enough_samples_find_the_largest(start: float) -> None:
     assert estimate("bound", start=start) == pytest.approx(norms.max())
     assert estimate("triplet", start=start) == pytest.approx(weighted.max())
     assert estimate("batch", start=start) == pytest.approx(batches.max())
-    assert estimate("running", start=start) == 0.0
 
 
 def test_few_samples_stay_below_and_the_rules_are_ordered() -> None:

@@ -11,9 +11,15 @@ from hypothesis import strategies as st
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.solvers.bilinear import BilinearSolver
-from calipers.solvers.losses import Hinge
-from calipers.solvers.projections import AtEnd, EveryUpdate, FrankWolfe, Periodic
-from calipers.solvers.sampling import BySlope, PassiveAggressive
+from calipers.solvers.parts import (
+    AtEnd,
+    BySlope,
+    EveryUpdate,
+    FrankWolfe,
+    Hinge,
+    PassiveAggressive,
+    Periodic,
+)
 from calipers.solvers.sgd import Settings, SGDSolver
 from reference.plain_rules import plain_never, plain_now_and_then, plain_once, plain_spml
 from solver_runs import assert_same_matrix, fed, noise, solver_of

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import ortho_group
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.solvers.sampling import gradient_norm
+from calipers.solvers.parts import gradient_norm
 from calipers.threads import single_threaded_blas
 from reference.plain import loss_slope, outer
 from solver_runs import METHODS, Settings, assert_same_matrix, noise, run_real

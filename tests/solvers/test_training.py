@@ -1,4 +1,4 @@
-"""The one training loop: portions, counts over rounds, and observers."""
+"""The one training loop: portions, counts over rounds, and what looks on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 from calipers import TripletSGD
 from calipers.data.samples import MemorySamples
 from calipers.data.triplets import GivenTriplets
-from calipers.solvers.training import History, Passes, Point, Round, n_steps, portion_size, train
+from calipers.solvers.training import Passes, Point, Round, portion_size, train
 
 X = np.zeros((10, 2))
 
@@ -46,19 +46,25 @@ class Counter:
         self.curve.append(Point(n_examples, 1.0 / n_examples, self.n_updates))
 
 
-@dataclass
-class Observer:
-    """Keeps what it sees; asks to stop after so many steps."""
+class Onlooker:
+    """Counts steps; asks to stop after so many."""
 
-    stop_after: int = 10**9
-    seen: list[Any] = field(default_factory=list)
+    def __init__(self, stop_after: int = 10**9) -> None:
+        self.begun, self.ended, self.stop_after = 0, 0, stop_after
 
-    def before_step(self) -> None:
-        self.seen.append("before")
+    def begin_step(self) -> None:
+        self.begun += 1
 
-    def after_step(self, number: int, round_: Any) -> bool:
-        self.seen.append(("after", number))
-        return len([one for one in self.seen if one == "before"]) >= self.stop_after
+    def end_step(self) -> bool:
+        self.ended += 1
+        return self.ended >= self.stop_after
+
+
+def trained(*rounds: Round | Passes, stop_after: int = 10**9) -> Any:
+    watch: Any = Onlooker(stop_after)
+    history = train(rounds, watch)
+    assert watch.begun == watch.ended
+    return history
 
 
 def round_of(n: int, size: int, batch_size: int = 1) -> Round:
@@ -66,39 +72,28 @@ def round_of(n: int, size: int, batch_size: int = 1) -> Round:
     return Round(Counter(batch_size), MemorySamples(X), GivenTriplets(triplets), size)
 
 
-def fed(round_: Round) -> Any:
-    assert isinstance(round_.solver, Counter)
-    return np.concatenate(round_.solver.fed)
-
-
 @pytest.mark.parametrize(
     ("n", "size", "batch", "steps"), [(23, 5, 1, 5), (23, 10, 5, 2), (7, 9, 1, 1)]
 )
 def test_whole_batches_are_fed_in_portions(n: int, size: int, batch: int, steps: int) -> None:
-    round_ = round_of(n, size, batch)
-    train([round_], [], History())
-    assert len(round_.solver.curve) == n_steps(n, size, batch) == steps
-    everything = next(round_.source.portions(n))
-    np.testing.assert_array_equal(fed(round_), everything[: len(fed(round_))])
-    assert n - len(fed(round_)) < batch or steps * size >= n
+    round_: Any = round_of(n, size, batch)
+    trained(round_)
+    fed = np.concatenate(round_.solver.fed)
+    assert len(round_.solver.fed) == round_.n_steps == steps
+    np.testing.assert_array_equal(fed, next(round_.source.portions(n))[: len(fed)])
+    assert n - len(fed) < batch or steps * size >= n
 
 
-def test_observers_see_every_step_and_one_may_stop() -> None:
-    rounds, one, other = [round_of(4, 2), round_of(4, 2)], Observer(), Observer(stop_after=3)
-    history = History()
-    train(rounds, [one, other], history)
-    assert history.stopped
-    assert history.n_steps == 3
-    steps = [[("before"), ("after", number)] for number in (0, 0, 1)]
-    assert one.seen == other.seen == [each for step in steps for each in step]
+def test_a_round_may_end_early_and_no_other_begins() -> None:
+    rounds: Any = [round_of(4, 2), round_of(4, 2), round_of(4, 2)]
+    assert trained(*rounds, stop_after=3).total("n_iterations") == 3
+    assert [len(each.solver.fed) for each in rounds] == [2, 1, 0]
 
 
 def test_counts_go_through_all_rounds() -> None:
-    history = History()
-    train([round_of(4, 2), round_of(6, 2), round_of(2, 2)], [], history)
+    history = trained(round_of(4, 2), round_of(6, 2), round_of(2, 2))
     attributes = history.attributes()
-    assert attributes["n_iter_"] == 6
-    assert attributes["n_updates_"] == 12
+    assert (attributes["n_iter_"], attributes["n_updates_"]) == (6, 12)
     np.testing.assert_array_equal(history.example_curve(), [2, 4, 6, 8, 10, 12])
     np.testing.assert_array_equal(attributes["update_curve_"], [2, 4, 6, 8, 10, 12])
     np.testing.assert_allclose(attributes["loss_curve_"], 1.0 / np.array([2, 4, 2, 4, 6, 2]))
@@ -106,8 +101,8 @@ def test_counts_go_through_all_rounds() -> None:
 
 def test_passes_end_once_the_solver_has_converged() -> None:
     for tol, expected in ((3, 3), (100, 7)):
-        passes = Passes(Counter(tol=tol), X, np.zeros((4, 3), dtype=np.intp), max_iter=7)
-        train([passes], [], History())
+        passes = Passes(Counter(tol=tol), X, np.zeros((4, 3), dtype=np.intp), n_steps=7)
+        trained(passes)
         assert len(passes.solver.fed) == expected
 
 

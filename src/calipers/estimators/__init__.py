@@ -1,5 +1,18 @@
 """Metric learners with scikit-learn's contract, one a file.
 
+Read `base` (fit, and what it keeps), `checks` (the one entry), then any learner.
+
+============= =====================================================================
+module        what learners share
+============= =====================================================================
+base          the public methods to fit; the only code that sets attributes
+checks        input is checked once; `Given` holds it
+stepped       learners that take steps, under callbacks and Ctrl-C
+closed_forms  formulas of second moments, in one fit or in a stream
+soft_learning factors by losses of soft neighbours (NCA, MLKR)
+comparison    candidates on folds, and the simplest of the best (MetricCV)
+============= =====================================================================
+
 ============ ===========================================================================
 module       learner
 ============ ===========================================================================
@@ -22,10 +35,9 @@ mmc          MMC: dissimilar pairs far, similar ones bounded, by L-BFGS
 mcml         MCML: soft neighbours of the own class, all alike, by L-BFGS
 nca          NCA: neighbourhood components analysis, by mini-batches
 mlkr         MLKR: the same for regression
+metric_cv    MetricCV: the choice among learners by cross-validation
+pairs        PairClassifier and TripletClassifier: tuples as scikit-learn data
 ============ ===========================================================================
-
-Also here: `closed_forms`, `comparison`, `fitting`, `inputs`, `local_scatters`, `metric_cv`,
-`one_round`, `pairs`, `rounds`, `soft_learning`, `stream`, `validation`.
 """
 
 from calipers.estimators.discriminant import Discriminant

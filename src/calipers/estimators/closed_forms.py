@@ -6,24 +6,22 @@ return L with M = L'L.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.data.samples import MemorySamples, Samples, in_memory
-from calipers.estimators import validation
-from calipers.estimators.fitting import checking
-from calipers.estimators.inputs import (
+from calipers.estimators.base import Learned, Learner, checking
+from calipers.estimators.checks import (
     Given,
-    counted_part,
-    dense_labeled,
-    dense_samples,
-    first_batch,
-    restored_on_failure,
-    with_weights,
+    check_classes,
+    check_components,
+    check_kinds_of_labels,
+    check_kinds_of_pairs,
+    check_labels,
+    check_samples,
 )
 from calipers.metric.coordinates import complement, span_basis
 from calipers.metric.factors import factor, principal_order, with_positive_peaks
@@ -89,6 +87,7 @@ class Scatters(NamedTuple):
     covariance: FloatArray
     n_similar: float  # samples, or pairs, that each is a mean of
     n_dissimilar: float
+    n_classes: int
     unit: FloatArray  # the standard deviation of each feature, 1 for a constant
     basis: FloatArray | None = None  # (d, r) with orthonormal columns
 
@@ -107,7 +106,7 @@ class Scatters(NamedTuple):
                 moments.covariance,
             )
         )
-        return cls(similar, dissimilar, within, covariance, n, n, unit)
+        return cls(similar, dissimilar, within, covariance, n, n, len(moments.sizes), unit)
 
     @classmethod
     def of_pairs(cls, samples: Samples, pairs: IndexArray) -> Scatters:
@@ -117,7 +116,8 @@ class Scatters(NamedTuple):
         similar, dissimilar = (
             mean_outer_product(samples, some) / unit / unit[:, None] for some in (near, far)
         )
-        return cls(similar, dissimilar, 0.5 * similar, covariance, len(near), len(far), unit)
+        sizes = len(near), len(far), 2
+        return cls(similar, dissimilar, 0.5 * similar, covariance, *sizes, unit)
 
     @classmethod
     @single_threaded_blas()
@@ -214,21 +214,38 @@ def likelihood_ratio(S: Spectrum, D: Spectrum) -> FloatArray:
     return L if float(np.square(L).sum(axis=1).max(initial=0.0)) > rounding else np.eye(len(near))
 
 
-class FromMoments:
-    """``partial_fit`` and ``_learn`` of a learner whose metric is a formula of second moments.
-
-    The learner has ``_formula(scatters)``, which returns L for features divided by their unit.
-    """
+class MomentsLearner(Learner):
+    """A learner whose metric is a formula of second moments: `fit` and `partial_fit`."""
 
     n_components: int | None
-    components_: FloatArray
-    feature_scale_: FloatArray
-    classes_: npt.NDArray[Any]
-    _formula: Callable[[Scatters], FloatArray]
-    _of_pairs: Callable[[Samples, IndexArray], Scatters] = staticmethod(Scatters.of_pairs)
-    _needs_far: bool = True  # whether the formula has D
-    _has_classes: bool = True
-    _stream: StreamedMoments | None = None
+    _stream_: StreamedMoments | None = None
+
+    def _formula(self, scatters: Scatters) -> FloatArray:
+        """L for features divided by their unit."""
+        raise NotImplementedError
+
+    def _scatters(self, given: Given) -> Scatters:
+        """What the formula is of."""
+        if given.pairs is not None:
+            check_kinds_of_pairs(self, given)
+            return Scatters.of_pairs(given.samples, given.pairs)
+        n, d = given.samples.shape
+        if n < d:
+            return Scatters.of_few(given.samples)
+        return Scatters.of_labels(moments_of(given.samples))
+
+    def _components(self, scatters: Scatters) -> FloatArray:
+        if scatters.basis is None:
+            scatters = scatters.in_span()
+        L = self._formula(scatters)
+        few = len(L) if len(L) < L.shape[1] else None
+        return scatters.components(L, self.n_components or few)
+
+    def _learn(self, given: Given) -> Learned:
+        check_components(self, given.samples.shape[1])
+        if len(given.classes):
+            check_classes(self, given)
+        return Learned(self._components(self._scatters(given)))
 
     @checking
     def partial_fit(
@@ -239,10 +256,9 @@ class FromMoments:
     ) -> Self:
         """Learn from one more batch: the metric is that of a fit to all batches together.
 
-        A matrix of n_features by n_features is kept for each class; `Scaled` without
-        `n_components` keeps one number for each feature. While all batches are of one class, for
-        which `fit` raises, `RCA` and `WithinClass` have the metric of that class, `GMML` and
-        `KISSME` the distance of standardised features, and `Discriminant` has none.
+        A matrix of n_features by n_features is kept for each class. While all batches are of one
+        class, for which `fit` raises, `RCA` and `WithinClass` have the metric of that class, `GMML`
+        and `KISSME` the distance of standardised features, and `Discriminant` has none.
 
         Parameters
         ----------
@@ -258,65 +274,33 @@ class FromMoments:
         Self
             The estimator, with the metric so far.
         """
-        with restored_on_failure(self):
-            batch = with_weights(self, self._batch(X, y), sample_weight)
-            batch = counted_part(batch)
-            samples = in_memory(batch.samples)
-            validation.check_range(samples)
-            if self._has_classes and self._stream is not None:
-                validation.check_kinds_of_labels(batch.classes, self.classes_.tolist())
-            validation.check_components(type(self).__name__, self.n_components, samples.shape[1])
-            stream = StreamedMoments(self._stream, diagonal=self._is_diagonal())
-            stream.add(samples.X, batch.y, samples.weights)
-            if self._has_classes:
-                self.classes_ = stream.classes
-            self._set_from(stream)
-            self.feature_scale_ = np.sqrt(stream.variances)
-            self._stream = stream
-        return self
-
-    def _is_diagonal(self) -> bool:
-        return False
-
-    def _set_from(self, stream: StreamedMoments) -> None:
-        self._set(Scatters.of_labels(stream.moments()))
-
-    def _batch(self, X: npt.ArrayLike, y: npt.ArrayLike | None) -> Given:
-        """Samples of a stream; without classes all are of one."""
-        is_first = self._stream is None
-        if self._has_classes:
-            dense, labels = dense_labeled(self, X, y, reset=is_first, fewest=1)
+        before = self._stream_
+        if self._target == "none":
+            given = check_samples(self, X, sample_weight, reset=before is None)
         else:
-            dense = dense_samples(self, X, reset=is_first)
-            labels = np.zeros(len(dense))
-        return first_batch(dense, labels)
+            given = check_labels(self, X, y, sample_weight, reset=before is None)
+            check_kinds_of_labels(given.classes, () if before is None else before.classes.tolist())
+        check_components(self, given.samples.shape[1])
+        stream, batch = StreamedMoments(before), in_memory(given.samples)
+        stream.add(batch.X, np.zeros(len(batch.X)) if given.y is None else given.y, batch.weights)
+        others = {} if given.y is None else {"classes_": stream.classes}
+        L = self._so_far(Scatters.of_labels(stream.moments()))
+        spread = np.sqrt(stream.variances)
+        return self._keep(given, Learned(L, _stream_=stream, feature_scale_=spread, **others))
 
-    def _learn(self, given: Given) -> None:
-        validation.check_closed_form(self, given)
-        n, d = given.samples.shape
-        if given.pairs is not None:
-            check_kinds(type(self).__name__, given.pairs, needs_far=self._needs_far)
-            self._set(type(self)._of_pairs(given.samples, given.pairs))
-        elif n < d:
-            self._set(Scatters.of_few(given.samples))
-        else:
-            self._set(Scatters.of_labels(moments_of(given.samples)))
-
-    def _set(self, scatters: Scatters) -> None:
-        if scatters.basis is None:
-            scatters = scatters.in_span()
-        is_known = scatters.dissimilar.any() or not self._needs_far
-        L = self._formula(scatters) if is_known else np.eye(len(scatters.covariance))
-        few = len(L) if len(L) < L.shape[1] else None
-        self.components_ = scatters.components(L, self.n_components or few)
-        self.n_updates_ = 0
+    def _so_far(self, scatters: Scatters) -> FloatArray | None:
+        """L of a stream, None while there is none."""
+        return self._components(scatters)
 
 
-def check_kinds(owner: str, pairs: IndexArray, *, needs_far: bool = True) -> None:
-    """Raise unless there are pairs of both kinds, or of the one that is needed."""
-    for sign, kind in ((1, "near"), (-1, "far"))[: 1 + needs_far]:
-        if not np.any(pairs[:, 2] == sign):
-            raise ValueError(
-                f"{owner} needs pairs that should be {kind} ({sign:+}), got none among "
-                f"{len(pairs)}: add some."
-            )
+@single_threaded_blas()
+def local_discriminants(within: FloatArray, between: FloatArray, rank: int) -> FloatArray:
+    """Rows v with the largest ratios r of v'(between)v to v'(within)v = 1, times the root of r.
+
+    >>> local_discriminants(np.diag([1.0, 4.0]), np.diag([9.0, 16.0]), 1) ** 2
+    array([[9., 0.]])
+    """
+    root = Spectrum.of(within).power(-0.5)
+    values, vectors = np.linalg.eigh(root @ between @ root)
+    best = slice(None, -1 - rank, -1)
+    return np.asarray((vectors[:, best] * np.sqrt(np.maximum(values[best], 0.0))).T @ root)

@@ -18,7 +18,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.data.samples import Samples, gathered, weights_of
-from calipers.estimators.inputs import Given
+from calipers.estimators.checks import Given
 from calipers.evaluation import scores
 from calipers.evaluation.folds import folds, grouped
 from calipers.interrupt import InterruptedFitWarning

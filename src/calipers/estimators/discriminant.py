@@ -7,14 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calipers.arrays import FloatArray
-from calipers.estimators.closed_forms import FromMoments, Scatters
-from calipers.estimators.fitting import FromLabels
-from calipers.estimators.inputs import Given
-from calipers.estimators.validation import AT_LEAST_ONE
-from calipers.metric.mahalanobis import MahalanobisMixin
+from calipers.estimators.checks import AT_LEAST_ONE
+from calipers.estimators.closed_forms import MomentsLearner, Scatters
 
 
-class Discriminant(FromLabels, FromMoments, MahalanobisMixin):
+class Discriminant(MomentsLearner):
     """Distance of linear discriminants: the axes along which class means differ most.
 
     The samples are whitened by the (shrunk) covariance within classes, then projected onto the
@@ -47,28 +44,21 @@ class Discriminant(FromLabels, FromMoments, MahalanobisMixin):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [AT_LEAST_ONE, None],
     }
-    _needs_far = False
 
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components
 
-    def _learn(self, given: Given) -> None:
-        super()._learn(given)
-        n_classes = len(given.classes)
-        if not hasattr(self, "components_"):
-            raise ValueError(
-                f"{type(self).__name__} has at most {n_classes - 1} components for {n_classes} "
-                f"classes, got n_components={self.n_components}: ask for fewer, or None for all."
-            )
-
-    def _set(self, scatters: Scatters) -> None:
-        if len(self.classes_) > (self.n_components or 1):
-            super()._set(scatters)
-        elif hasattr(self, "components_"):  # of fewer rows; later batches may bring more classes
-            del self.components_
+    def _so_far(self, scatters: Scatters) -> FloatArray | None:
+        enough = scatters.n_classes > (self.n_components or 1)
+        return self._components(scatters) if enough else None
 
     def _formula(self, scatters: Scatters) -> FloatArray:
-        most = min(len(self.classes_) - 1, len(scatters.unit))
+        most = min(scatters.n_classes - 1, len(scatters.unit))
+        if most < (self.n_components or 1):
+            raise ValueError(
+                f"{type(self).__name__} has at most {most} components for {scatters.n_classes} "
+                f"classes, got n_components={self.n_components}: ask for fewer, or None for all."
+            )
         white = scatters.shrunk(scatters.within, scatters.n_similar).power(-0.5)
         between = white @ (scatters.covariance - scatters.within) @ white
         inside = slice(None if scatters.basis is None else -1)  # class means may be equal, too

@@ -6,15 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calipers.estimators import validation
-from calipers.estimators.fitting import FromSamples
-from calipers.estimators.inputs import Given
-from calipers.estimators.validation import AT_LEAST_ONE
+from calipers.estimators.base import Learned, Learner
+from calipers.estimators.checks import AT_LEAST_ONE, Given, check_components
 from calipers.metric.coordinates import initial_components
-from calipers.metric.mahalanobis import MahalanobisMixin
 
 
-class Euclidean(FromSamples, MahalanobisMixin):
+class Euclidean(Learner):
     """The Euclidean distance with the methods of a learned one: M = I.
 
     Parameters
@@ -45,14 +42,14 @@ class Euclidean(FromSamples, MahalanobisMixin):
         "n_components": [AT_LEAST_ONE, None],
     }
 
+    _target = "none"
+
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components
 
-    def _learn(self, given: Given) -> None:
+    def _learn(self, given: Given) -> Learned:
         d = given.samples.shape[1]
-        validation.check_components(type(self).__name__, self.n_components, d)
+        check_components(self, d)
         if self.n_components is None:
-            self.components_ = np.eye(d)
-        else:
-            self.components_ = initial_components("identity", given.samples, self.n_components)
-        self.n_updates_ = 0
+            return Learned(np.eye(d))
+        return Learned(initial_components("identity", given.samples, self.n_components))

@@ -5,16 +5,16 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from calipers.arrays import FloatArray
-from calipers.estimators.closed_forms import FromMoments, Scatters, geometric_mean
-from calipers.estimators.fitting import FromLabels, FromPairs
-from calipers.estimators.validation import AT_LEAST_ONE
-from calipers.metric.mahalanobis import MahalanobisMixin
+from calipers.estimators.base import FromPairs
+from calipers.estimators.checks import AT_LEAST_ONE
+from calipers.estimators.closed_forms import MomentsLearner, Scatters, geometric_mean
 
 
-class GMML(FromLabels, FromPairs, FromMoments, MahalanobisMixin):
+class GMML(FromPairs, MomentsLearner):
     """Geometric mean metric learning: a formula of two matrices.
 
     Implements Zadeh, Hosseini and Sra, "Geometric Mean Metric Learning" (2016). With S and D the
@@ -65,4 +65,6 @@ class GMML(FromLabels, FromPairs, FromMoments, MahalanobisMixin):
         self.t = t
 
     def _formula(self, scatters: Scatters) -> FloatArray:
+        if not scatters.dissimilar.any():  # a stream of one class so far
+            return np.eye(len(scatters.covariance))
         return geometric_mean(*scatters.spectra, float(self.t))

@@ -5,25 +5,16 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from calipers.estimators import one_round
-from calipers.estimators.fitting import FromLabels, FromPairs, FromTriplets
-from calipers.estimators.inputs import Given
-from calipers.estimators.validation import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE
-from calipers.metric.mahalanobis import MahalanobisMixin
+from calipers.estimators.base import Learned
+from calipers.estimators.checks import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, Given
+from calipers.estimators.stepped import OfPairs
 from calipers.notices import warn_user
 from calipers.solvers.logdet import CyclicSolver
 
 
-class ITML(
-    FromLabels,
-    FromTriplets,
-    FromPairs,
-    CallbackSupportMixin,  # type: ignore[misc]
-    MahalanobisMixin,
-):
+class ITML(OfPairs):
     """Information-theoretic metric learning: the metric nearest to the Euclidean one.
 
     Implements Davis, Kulis, Jain, Sra and Dhillon, "Information-Theoretic Metric Learning"
@@ -133,18 +124,22 @@ class ITML(
         self.n_components = n_components
         self.random_state = random_state
 
-    def _learn(self, given: Given) -> None:
-        examples = one_round.examples_of(self, given).as_pairs()
-        near, far = one_round.find_limits(self, given.samples, examples.rngs[1])
-        limits, d = {1: near, -1: far}, given.samples.shape[1]
+    def _learn(self, given: Given) -> Learned:
+        examples, max_iter = self._examples(given, as_pairs=True), int(self.max_iter)
+        near, far = self._limits(given.samples, examples.rngs[1])
+        limits, d = {1: near**2, -1: far**2}, given.samples.shape[1]
         solver = CyclicSolver(float(self.slack_weight), limits, d, tol=float(self.tol))
-        history = one_round.run(self, given, examples, solver, max_iter=int(self.max_iter))
-        self.change_curve_ = np.array(solver.changes)
-        self.converged_ = solver.converged
-        if not self.converged_ and not history.stopped:
+        learned = self._run(given, examples, solver, max_iter)
+        if not solver.converged and len(solver.changes) == max_iter:
             warn_user(
-                f"{type(self).__name__} stopped after max_iter={self.max_iter} passes, while the "
+                f"{type(self).__name__} stopped after max_iter={max_iter} passes, while the "
                 f"dual variables still changed by {solver.change:.2g} of their size: raise "
                 "max_iter or tol, or lower slack_weight.",
                 ConvergenceWarning,
             )
+        return learned.also(
+            near_distance_=near,
+            far_distance_=far,
+            change_curve_=np.array(solver.changes),
+            converged_=solver.converged,
+        )

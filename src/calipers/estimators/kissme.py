@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+
 from calipers.arrays import FloatArray
-from calipers.estimators.closed_forms import FromMoments, Scatters, likelihood_ratio
-from calipers.estimators.fitting import FromLabels, FromPairs
-from calipers.estimators.validation import AT_LEAST_ONE
-from calipers.metric.mahalanobis import MahalanobisMixin
+from calipers.estimators.base import FromPairs
+from calipers.estimators.checks import AT_LEAST_ONE
+from calipers.estimators.closed_forms import MomentsLearner, Scatters, likelihood_ratio
 
 
-class KISSME(FromLabels, FromPairs, FromMoments, MahalanobisMixin):
+class KISSME(FromPairs, MomentsLearner):
     """Keep it simple and straightforward: a difference of two inverse matrices.
 
     Implements Koestinger, Hirzer, Wohlhart, Roth and Bischof, "Large Scale Metric Learning from
@@ -54,4 +55,6 @@ class KISSME(FromLabels, FromPairs, FromMoments, MahalanobisMixin):
         self.n_components = n_components
 
     def _formula(self, scatters: Scatters) -> FloatArray:
+        if not scatters.dissimilar.any():  # a stream of one class so far
+            return np.eye(len(scatters.covariance))
         return likelihood_ratio(*scatters.spectra)

@@ -5,24 +5,15 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.callback import CallbackSupportMixin
 
-from calipers.estimators import one_round
-from calipers.estimators.fitting import FromLabels, FromPairs, FromTriplets
-from calipers.estimators.inputs import Given
-from calipers.estimators.validation import AT_LEAST_ONE, POSITIVE
-from calipers.metric.mahalanobis import MahalanobisMixin
+from calipers.estimators.base import Learned
+from calipers.estimators.checks import AT_LEAST_ONE, POSITIVE, Given
+from calipers.estimators.stepped import OfPairs
 from calipers.solvers.logdet import PairSolver
-from calipers.solvers.steps import TowardsTarget
+from calipers.solvers.parts import TowardsTarget
 
 
-class LEGO(
-    FromLabels,
-    FromTriplets,
-    FromPairs,
-    CallbackSupportMixin,  # type: ignore[misc]
-    MahalanobisMixin,
-):
+class LEGO(OfPairs):
     """LogDet exact gradient online: pairs that miss their limit change the metric.
 
     Implements Jain, Kulis, Dhillon and Grauman, "Online Metric Learning and Fast Similarity
@@ -131,8 +122,8 @@ class LEGO(
         self.n_components = n_components
         self.random_state = random_state
 
-    def _learn(self, given: Given) -> None:
-        examples = one_round.examples_of(self, given).as_pairs()
-        near, far = one_round.find_limits(self, given.samples, examples.rngs[1])
-        step = TowardsTarget(near, far, float(self.learning_rate))
-        one_round.run(self, given, examples, PairSolver(step, given.samples.shape[1]))
+    def _learn(self, given: Given) -> Learned:
+        examples, d = self._examples(given, as_pairs=True), given.samples.shape[1]
+        near, far = self._limits(given.samples, examples.rngs[1])
+        solver = PairSolver(TowardsTarget(near**2, far**2, float(self.learning_rate)), d)
+        return self._run(given, examples, solver).also(near_distance_=near, far_distance_=far)

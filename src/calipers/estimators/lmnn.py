@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Real
 from time import perf_counter
 from typing import Any, ClassVar
 
-import numpy as np
-from sklearn.callback import CallbackSupportMixin
 from sklearn.utils._param_validation import Interval
 
 from calipers.data.samples import in_memory
-from calipers.estimators import one_round, validation
-from calipers.estimators.fitting import FromLabels
-from calipers.estimators.inputs import Given
-from calipers.estimators.validation import AT_LEAST_ONE, NOT_NEGATIVE
-from calipers.metric.mahalanobis import MahalanobisMixin
+from calipers.estimators.base import Learned
+from calipers.estimators.checks import (
+    AT_LEAST_ONE,
+    NOT_NEGATIVE,
+    Given,
+    check_components,
+    check_neighbors,
+    check_varies,
+    first_of,
+)
+from calipers.estimators.stepped import Minimiser
+from calipers.notices import DataWarning, warn_user
 from calipers.solvers.large_margin import LargeMargin, descent
 from calipers.threads import single_threaded_blas
 
 
-class LMNN(FromLabels, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
+class LMNN(Minimiser):
     """Large margin nearest neighbours: pull targets near, push impostors away.
 
     Implements Weinberger and Saul, "Distance Metric Learning for Large Margin Nearest
@@ -112,27 +118,32 @@ class LMNN(FromLabels, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[
         self.tol = tol
         self.n_components = n_components
 
-    def _learn(self, given: Given) -> None:
-        started, owner, sizes = perf_counter(), type(self).__name__, given.samples.class_sizes
-        samples = in_memory(given.samples)
-        self.notes_ = validation.check_magnitude(samples)
-        validation.check_differences(float(np.ptp(samples.X, axis=0).max()) ** 2)
-        validation.check_components(owner, self.n_components, samples.shape[1])
-        validation.check_labels_and_neighbors(self, given, self.n_neighbors)
-        validation.warn_small_classes(given.classes, sizes, self.n_neighbors)
-        with single_threaded_blas():
-            problem = LargeMargin(
-                samples.X,
-                samples.labels,
-                samples.weights,
-                n_neighbors=self.n_neighbors,
-                push_weight=float(self.push_weight),
-            )
-            solver = descent(problem, tol=float(self.tol), max_iter=int(self.max_iter))
-            self.mining_seconds_ = perf_counter() - started
-            one_round.minimise(
-                self,
-                given._replace(samples=samples, X=samples.X),
-                solver,
-                learned=lambda solver: {"n_active_": solver.value.n_active},
+    @single_threaded_blas()
+    def _learn(self, given: Given) -> Learned:
+        started, samples = perf_counter(), in_memory(given.samples)
+        notes, k = check_varies(given), int(self.n_neighbors)
+        check_components(self, samples.shape[1])
+        check_neighbors(self, given, k)
+        self._warn_of_small_classes(given)
+        problem = LargeMargin(
+            samples.X,
+            samples.labels,
+            samples.weights,
+            n_neighbors=k,
+            push_weight=float(self.push_weight),
+        )
+        solver = descent(problem, tol=float(self.tol), max_iter=int(self.max_iter))
+        prepared = perf_counter() - started
+        learned = self._minimised(replace(given, samples=samples), solver)
+        return learned.also(n_active_=solver.value.n_active, notes_=notes, mining_seconds_=prepared)
+
+    def _warn_of_small_classes(self, given: Given) -> None:
+        sizes = given.samples.class_sizes
+        small = given.classes[(sizes > 1) & (sizes <= self.n_neighbors)]
+        if len(small):
+            warn_user(
+                f"{len(small)} of {len(given.classes)} classes have no more than n_neighbors="
+                f"{self.n_neighbors} samples ({first_of(small)}): their samples have all others "
+                "of the class as targets.",
+                DataWarning,
             )

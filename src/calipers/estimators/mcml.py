@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.callback import CallbackSupportMixin
 
 from calipers.data.samples import in_memory
-from calipers.estimators import one_round, validation
-from calipers.estimators.fitting import FromLabels
-from calipers.estimators.inputs import Given
-from calipers.estimators.validation import AT_LEAST_ONE, NOT_NEGATIVE
+from calipers.estimators.base import Learned
+from calipers.estimators.checks import (
+    AT_LEAST_ONE,
+    NOT_NEGATIVE,
+    Given,
+    check_classes,
+    check_components,
+    check_varies,
+    warn_singletons,
+)
+from calipers.estimators.stepped import Minimiser
 from calipers.metric.init import scaled
-from calipers.metric.mahalanobis import MahalanobisMixin
 from calipers.solvers.all_pairs import Collapse, of_typical_width
 from calipers.solvers.lbfgs import Descent
 from calipers.threads import single_threaded_blas
 
 
-class MCML(FromLabels, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
+class MCML(Minimiser):
     """Maximally collapsing metric learning: neighbours of the own class, all alike.
 
     Implements Globerson and Roweis, "Metric Learning by Collapsing Classes" (2005). Sample i picks
@@ -91,11 +97,12 @@ class MCML(FromLabels, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[
         self.n_components = n_components
 
     @single_threaded_blas()
-    def _learn(self, given: Given) -> None:
+    def _learn(self, given: Given) -> Learned:
         started, samples = perf_counter(), in_memory(given.samples)
-        self.notes_ = validation.check_magnitude(samples)
-        validation.check_closed_form(self, given)
-        validation.warn_singletons(given.classes, samples.class_sizes)
+        notes = check_varies(given)
+        check_components(self, samples.shape[1])
+        check_classes(self, given)
+        warn_singletons(given)
         unit = np.asarray(scaled(samples).matrix)
         X = samples.X.astype(np.float64, copy=False) * unit
         X -= X.mean(axis=0)
@@ -107,5 +114,6 @@ class MCML(FromLabels, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[
             max_iter=int(self.max_iter),
             metric=lambda L: np.asarray((L * unit).T @ (L * unit)),
         )
-        self.mining_seconds_ = perf_counter() - started
-        one_round.minimise(self, given._replace(samples=samples, X=samples.X), solver)
+        prepared = perf_counter() - started
+        learned = self._minimised(replace(given, samples=samples), solver)
+        return learned.also(notes_=notes, mining_seconds_=prepared)

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils._param_validation import Interval
 
@@ -19,16 +18,21 @@ from calipers.estimators import (
     Scaled,
     TripletSGD,
     WithinClass,
-    validation,
+)
+from calipers.estimators.base import FromPairs, FromTriplets, Learned
+from calipers.estimators.checks import (
+    AT_LEAST_ONE,
+    Given,
+    check_classes,
+    check_components,
+    check_varies,
 )
 from calipers.estimators.comparison import Candidates, Comparison, learn, task_of
-from calipers.estimators.fitting import FromLabels, FromPairs, FromTriplets
-from calipers.estimators.inputs import Given
-from calipers.estimators.validation import AT_LEAST_ONE
-from calipers.interrupt import InterruptedFitWarning, interrupt_requested
+from calipers.estimators.stepped import SteppedLearner
+from calipers.interrupt import InterruptedFitWarning
 from calipers.metric.mahalanobis import MahalanobisMixin
 from calipers.notices import warn_user
-from calipers.solvers.training import CallbackObserver
+from calipers.solvers.training import Watch
 
 MANY_NEIGHBORS = 20
 
@@ -68,13 +72,7 @@ def default_candidates(given: Given) -> Candidates:
     return label_candidates() if given.pairs is None else pair_candidates()
 
 
-class MetricCV(
-    FromLabels,
-    FromTriplets,
-    FromPairs,
-    CallbackSupportMixin,  # type: ignore[misc]
-    MahalanobisMixin,
-):
+class MetricCV(FromTriplets, FromPairs, SteppedLearner):
     """Choose among metric learners by cross-validation.
 
     Every candidate learns from all folds but one and is scored on the held-out fold: for labels by
@@ -160,52 +158,53 @@ class MetricCV(
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _learn(self, given: Given) -> None:
+    def _learn(self, given: Given) -> Learned:
         """Compare the candidates, then fit the chosen one to all samples."""
-        self.notes_ = self._check(given)
+        notes = self._check(given)
         seed = int(check_random_state(self.random_state).randint(2**31))
         task = task_of(given, self.cv, self.max_compared, np.random.default_rng(seed))
         comparison = Comparison(self._prepared(default_candidates(given), seed), task)
         n_fits = comparison.n_folds * len(comparison.candidates) + 1
         best: Any = None
-        with (
-            CallbackObserver(
-                self, given.X, given.y, n_fits, lambda: {"components_": best.components_}
-            ) as callbacks,
-            interrupt_requested() as requested,
-        ):
 
-            def after_fit() -> bool:
-                return callbacks.step() | requested()
+        def so_far() -> dict[str, Any]:
+            return {"components_": best.components_}
 
-            comparison.run(self.n_jobs, after_fit)
+        with Watch(self, given.X, given.y, n_fits, so_far) as watch:
+            comparison.run(self.n_jobs, watch.tick)
             choice = comparison.choice()
-            if requested():
+            if watch.interrupted:
                 best = comparison.fitted[choice.place]
             else:
                 best = clone(comparison.candidates[choice.place][1])
                 weights, client = given.samples.weights, given.client
                 more = {"sample_weight": weights, "client": client}
                 learn(best, task.kind, given.X, given.examples, **more)
-                after_fit()
-            self.interrupted_ = requested()
-        if self.interrupted_:
+                watch.tick()
+        if watch.interrupted:
             warn_user(
                 f"{type(self).__name__} was interrupted: it takes the best of the candidates "
                 f"compared by then ({choice.name!r}), as far as it has learned.",
                 InterruptedFitWarning,
             )
-        if hasattr(self, "feature_names_in_"):
-            best.feature_names_in_ = self.feature_names_in_
-        self.components_, self.n_updates_ = best.components_, best.n_updates_
-        self.best_estimator_, self.best_index_ = best, choice.place
-        self.chosen_, self.reason_ = choice.name, choice.reason
-        self.best_score_ = -choice.means[choice.place]
-        self.cv_results_ = comparison.results(choice.means)
-        self.notes_ += [
+        if given.names is not None:
+            best.feature_names_in_ = given.names
+        notes += [
             f"The candidate {name!r} was left out: {why}."
             for name, why in comparison.failures.items()
         ]
+        return Learned(
+            best.components_,
+            n_updates_=best.n_updates_,
+            best_estimator_=best,
+            best_index_=choice.place,
+            best_score_=-choice.means[choice.place],
+            chosen_=choice.name,
+            reason_=choice.reason,
+            cv_results_=comparison.results(choice.means),
+            notes_=notes,
+            interrupted_=watch.interrupted,
+        )
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         text: str = super().__repr__(N_CHAR_MAX)
@@ -217,8 +216,8 @@ class MetricCV(
         if given.triplets is not None or given.pairs is not None:
             needs = "fit_pairs" if given.triplets is None else "fit_triplets"
         else:
-            validation.check_classes(owner, given.classes, given.samples.class_sizes)
-        validation.check_components(owner, self.n_components, given.samples.shape[1])
+            check_classes(self, given)
+        check_components(self, given.samples.shape[1])
         candidates = self.candidates or []
         names = [each[0] for each in candidates if isinstance(each, tuple) and len(each) == 2]
         if self.candidates == [] or len(set(names)) < len(candidates):
@@ -234,7 +233,7 @@ class MetricCV(
                     f"{owner}.{needs} cannot use the candidate {name!r}: "
                     f"{type(learner).__name__} has no {needs}. Leave it out."
                 )
-        return validation.check_magnitude(given.samples)
+        return check_varies(given)
 
     def _prepared(self, defaults: Candidates, seed: int) -> Candidates:
         """Candidates with `n_components` and a seed."""

@@ -6,18 +6,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.callback import CallbackSupportMixin
 
-from calipers.estimators import soft_learning
-from calipers.estimators.fitting import FromLabels
-from calipers.estimators.inputs import Given
-from calipers.estimators.validation import A_LEARNER, AT_LEAST_ONE, NOT_NEGATIVE
-from calipers.metric.mahalanobis import MahalanobisMixin
+from calipers.estimators.base import Learned
+from calipers.estimators.checks import AT_LEAST_ONE, INITS, NOT_NEGATIVE, Given
+from calipers.estimators.soft_learning import FactorLearner
 from calipers.solvers import low_rank
 from calipers.solvers.soft_neighbors import squared_errors
 
 
-class MLKR(FromLabels, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
+class MLKR(FactorLearner):
     """Metric learning for kernel regression: small errors where neighbours vote on a number.
 
     Implements Weinberger and Tesauro, "Metric Learning for Kernel Regression" (2007). The target
@@ -85,12 +82,14 @@ class MLKR(FromLabels, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [AT_LEAST_ONE, None],
-        "init": [str, "array-like", A_LEARNER],
+        "init": INITS,
         "batch_size": [low_rank.BATCH_SIZES, None],
         "max_iter": [AT_LEAST_ONE, None],
         "tol": [NOT_NEGATIVE],
         "random_state": ["random_state"],
     }
+
+    _target = "numbers"
 
     def __init__(
         self,
@@ -109,9 +108,7 @@ class MLKR(FromLabels, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[
         self.tol = tol
         self.random_state = random_state
 
-    def _learn(self, given: Given) -> None:
-        del self.classes_  # targets are no classes
-        soft_learning.check(self, given, has_labels=False)
+    def _learn(self, given: Given) -> Learned:
         try:
             values = given.classes.astype(np.float64)
         except (TypeError, ValueError) as problem:
@@ -124,4 +121,4 @@ class MLKR(FromLabels, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[
                 f"{type(self).__name__} needs targets that differ, got {given.classes[0]} for all "
                 f"{given.samples.shape[0]} samples: pass others, or check how they were made."
             )
-        soft_learning.learn_factor(self, given, squared_errors, values - values.mean())
+        return self._learned_by(given, squared_errors, values - values.mean())

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.callback import CallbackSupportMixin
 
 from calipers.arrays import FloatArray
 from calipers.data.samples import in_memory
-from calipers.estimators import one_round, validation
-from calipers.estimators.closed_forms import Scatters, Spectrum, check_kinds
-from calipers.estimators.fitting import FromLabels, FromPairs
-from calipers.estimators.inputs import Given
-from calipers.estimators.validation import AT_LEAST_ONE, NOT_NEGATIVE
-from calipers.metric.mahalanobis import MahalanobisMixin
+from calipers.estimators.base import FromPairs, Learned
+from calipers.estimators.checks import (
+    AT_LEAST_ONE,
+    NOT_NEGATIVE,
+    Given,
+    check_classes,
+    check_components,
+    check_kinds_of_pairs,
+    check_varies,
+    warn_singletons,
+)
+from calipers.estimators.closed_forms import Scatters, Spectrum
+from calipers.estimators.stepped import Minimiser
 from calipers.metric.moments import moments_of
 from calipers.solvers.all_pairs import Separation
 from calipers.solvers.lbfgs import Descent
 from calipers.threads import single_threaded_blas
 
 
-class MMC(FromLabels, FromPairs, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
+class MMC(FromPairs, Minimiser):
     """Metric learning for clustering: dissimilar pairs far apart, similar pairs within bounds.
 
     Implements Xing, Ng, Jordan and Russell, "Distance Metric Learning, with Application to
@@ -102,17 +109,17 @@ class MMC(FromLabels, FromPairs, CallbackSupportMixin, MahalanobisMixin):  # typ
         self.n_components = n_components
 
     @single_threaded_blas()
-    def _learn(self, given: Given) -> None:
+    def _learn(self, given: Given) -> Learned:
         started, samples = perf_counter(), in_memory(given.samples)
-        self.notes_ = validation.check_magnitude(samples)
-        validation.check_closed_form(self, given)
+        notes = check_varies(given)
+        check_components(self, samples.shape[1])
         if given.pairs is None:
-            moments = moments_of(samples)
-            validation.warn_singletons(given.classes, samples.class_sizes)
-            scatters = Scatters.of_labels(moments)
+            check_classes(self, given)
+            warn_singletons(given)
+            scatters = Scatters.of_labels(moments_of(samples))
             scatters.check_counts()
         else:
-            check_kinds(type(self).__name__, given.pairs)
+            check_kinds_of_pairs(self, given)
             scatters = Scatters.of_pairs(samples, given.pairs)
         similar = scatters.similar
         if self.diagonal:
@@ -134,5 +141,6 @@ class MMC(FromLabels, FromPairs, CallbackSupportMixin, MahalanobisMixin):  # typ
         solver = Descent(
             problem.at, start, tol=float(self.tol), max_iter=int(self.max_iter), metric=metric
         )
-        self.mining_seconds_ = perf_counter() - started
-        one_round.minimise(self, given._replace(samples=samples, X=samples.X), solver)
+        prepared = perf_counter() - started
+        learned = self._minimised(replace(given, samples=samples), solver)
+        return learned.also(notes_=notes, mining_seconds_=prepared)

@@ -6,18 +6,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.callback import CallbackSupportMixin
 
-from calipers.estimators import soft_learning, validation
-from calipers.estimators.fitting import FromLabels
-from calipers.estimators.inputs import Given
-from calipers.estimators.validation import A_LEARNER, AT_LEAST_ONE, NOT_NEGATIVE
-from calipers.metric.mahalanobis import MahalanobisMixin
+from calipers.estimators.base import Learned
+from calipers.estimators.checks import (
+    AT_LEAST_ONE,
+    INITS,
+    NOT_NEGATIVE,
+    Given,
+    check_classes,
+    warn_singletons,
+)
+from calipers.estimators.soft_learning import FactorLearner
 from calipers.solvers import low_rank
 from calipers.solvers.soft_neighbors import expected_errors
 
 
-class NCA(FromLabels, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
+class NCA(FactorLearner):
     """Neighbourhood components analysis: as few errors of soft nearest neighbours as can be.
 
     Implements Goldberger, Roweis, Hinton and Salakhutdinov, "Neighbourhood Components Analysis"
@@ -86,7 +90,7 @@ class NCA(FromLabels, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[m
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [AT_LEAST_ONE, None],
-        "init": [str, "array-like", A_LEARNER],
+        "init": INITS,
         "batch_size": [low_rank.BATCH_SIZES, None],
         "max_iter": [AT_LEAST_ONE, None],
         "tol": [NOT_NEGATIVE],
@@ -110,8 +114,7 @@ class NCA(FromLabels, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[m
         self.tol = tol
         self.random_state = random_state
 
-    def _learn(self, given: Given) -> None:
-        soft_learning.check(self, given, has_labels=True)
-        validation.check_classes(type(self).__name__, given.classes, given.samples.class_sizes)
-        validation.warn_singletons(given.classes, given.samples.class_sizes)
-        soft_learning.learn_factor(self, given, expected_errors)
+    def _learn(self, given: Given) -> Learned:
+        check_classes(self, given)
+        warn_singletons(given)
+        return self._learned_by(given, expected_errors)

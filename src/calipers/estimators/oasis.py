@@ -6,22 +6,18 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.callback import CallbackSupportMixin
 from sklearn.utils._param_validation import StrOptions
 
 from calipers.arrays import FloatArray
-from calipers.estimators import one_round
-from calipers.estimators.fitting import FromLabels, FromTriplets
-from calipers.estimators.inputs import Given
-from calipers.estimators.validation import AT_LEAST_ONE, POSITIVE
-from calipers.metric.mahalanobis import MahalanobisMixin
+from calipers.estimators.base import Learned
+from calipers.estimators.checks import AT_LEAST_ONE, POSITIVE, Given
+from calipers.estimators.stepped import OneRound
 from calipers.solvers.bilinear import BilinearSolver
-from calipers.solvers.losses import SquaredHinge
-from calipers.solvers.sampling import PassiveAggressive
+from calipers.solvers.parts import PassiveAggressive, SquaredHinge
 from calipers.solvers.sgd import Settings, SGDSolver
 
 
-class OASIS(FromLabels, FromTriplets, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
+class OASIS(OneRound):
     """Learn a similarity ``p'Wq`` from triplets, online, and a metric from the similarity.
 
     Implements Chechik, Sharma, Shalit and Bengio, "Large Scale Online Learning of Image
@@ -138,22 +134,13 @@ class OASIS(FromLabels, FromTriplets, CallbackSupportMixin, MahalanobisMixin):  
         samples = self._check_pairs(pairs)
         return np.asarray(np.einsum("ni,ni->n", samples[:, 0] @ self.similarity_, samples[:, 1]))
 
-    def _learn(self, given: Given) -> None:
-        examples, d = one_round.examples_of(self, given), given.samples.shape[1]
+    def _learn(self, given: Given) -> Learned:
+        examples, d = self._examples(given), given.samples.shape[1]
         C = float(self.aggressiveness)
         if self.form == "similarity":
             similarity = BilinearSolver(C, d)
-            one_round.run(
-                self,
-                given,
-                examples,
-                similarity,
-                learned=lambda solver: {"similarity_": solver.W.copy()},
-            )
-            return
-        if hasattr(self, "similarity_"):
-            del self.similarity_  # of an earlier fit
+            return self._run(given, examples, similarity).also(similarity_=similarity.W)
         settings = Settings(SquaredHinge(), PassiveAggressive(C), radius=np.inf, average=False)
         accept_rng, pick_rng = examples.rngs
         distance = SGDSolver(settings, d, accept_rng=accept_rng, pick_rng=pick_rng)
-        one_round.run(self, given, examples, distance)
+        return self._run(given, examples, distance)

@@ -19,13 +19,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fi
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import precision_recall_curve, roc_curve
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils import check_array, check_consistent_length, column_or_1d, get_tags
+from sklearn.utils import check_array, check_consistent_length, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from calipers.arrays import FloatArray, refuse_kinds
 from calipers.data.files import FileError
-from calipers.estimators.inputs import checked_labels, refuse_mixed
+from calipers.estimators.base import keep
+from calipers.estimators.checks import checked_labels
 from calipers.metric.file import read, write
 from calipers.metric.saved import SavedMetric, labels_of
 from calipers.notices import DataWarning, warn_user
@@ -189,6 +190,9 @@ class PairClassifier(TupleClassifier):
     """
 
     _size, _words = 2, "pairs"
+    classes_: npt.NDArray[Any]
+    threshold_: float
+    sigmoid_: FloatArray
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "metric": [HasMethods(["pair_distance"])],
         "strategy": [StrOptions(set(STRATEGIES))],
@@ -246,14 +250,13 @@ class PairClassifier(TupleClassifier):
                 held_out[rest] = scale * np.asarray(metric.pair_distance(samples[rest]))
         sigmoid = platt(held_out, is_match)
         threshold = find_threshold(held_out, is_match, self.strategy, self.min_rate)
-        self.metric_, self.classes_ = final, classes
-        self.sigmoid_, self.threshold_ = sigmoid, threshold
+        learned = {"metric_": final, "classes_": classes, "threshold_": threshold}
+        keep(self, {**learned, "sigmoid_": sigmoid})
         return self
 
     def _matches(self, pairs: FloatArray, y: npt.ArrayLike) -> tuple[Any, npt.NDArray[np.bool_]]:
-        labels = column_or_1d(checked_labels(self, y), warn=True)
+        labels = checked_labels(self, y)
         check_consistent_length(pairs, labels)
-        refuse_mixed(self, labels)
         classes = np.unique(labels)
         if len(classes) != 2:
             raise ValueError(

@@ -10,19 +10,18 @@ from scipy.sparse.csgraph import connected_components
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.data.samples import MemorySamples, Samples
+from calipers.estimators.base import FromPairs
+from calipers.estimators.checks import AT_LEAST_ONE, Given, check_kinds_of_pairs
 from calipers.estimators.closed_forms import (
-    FromMoments,
+    MomentsLearner,
     Scatters,
     Spectrum,
     standardised_covariance,
 )
-from calipers.estimators.fitting import FromLabels, FromPairs
-from calipers.estimators.validation import AT_LEAST_ONE
-from calipers.metric.mahalanobis import MahalanobisMixin
 from calipers.metric.moments import moments_of
 
 
-class RCA(FromLabels, FromPairs, FromMoments, MahalanobisMixin):
+class RCA(FromPairs, MomentsLearner):
     """Relevant component analysis: M is the inverse of the covariance within chunklets.
 
     Implements Shental, Hertz, Weinshall and Pavel, "Adjustment Learning and Relevant Component
@@ -57,7 +56,6 @@ class RCA(FromLabels, FromPairs, FromMoments, MahalanobisMixin):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [AT_LEAST_ONE, None],
     }
-    _needs_far = False
 
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components
@@ -65,11 +63,13 @@ class RCA(FromLabels, FromPairs, FromMoments, MahalanobisMixin):
     def _formula(self, scatters: Scatters) -> FloatArray:
         return Spectrum.of(scatters.within).power(-0.5)
 
-    @staticmethod
-    def _of_pairs(samples: Samples, pairs: IndexArray) -> Scatters:
-        covariance, unit = standardised_covariance(samples)
-        scatters = Scatters.of_labels(moments_of(chunklets(samples, pairs)), unit)
-        return scatters._replace(covariance=covariance)
+    def _scatters(self, given: Given) -> Scatters:
+        if given.pairs is None:
+            return super()._scatters(given)
+        check_kinds_of_pairs(self, given, needs_far=False)
+        covariance, unit = standardised_covariance(given.samples)
+        connected = moments_of(chunklets(given.samples, given.pairs))
+        return Scatters.of_labels(connected, unit)._replace(covariance=covariance)
 
 
 def chunklets(samples: Samples, pairs: IndexArray) -> MemorySamples:

@@ -7,16 +7,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calipers.arrays import FloatArray
-from calipers.estimators import validation
-from calipers.estimators.closed_forms import FromMoments, Scatters, root_or_one
-from calipers.estimators.fitting import FromSamples
-from calipers.estimators.inputs import Given
-from calipers.estimators.validation import AT_LEAST_ONE
-from calipers.metric.mahalanobis import MahalanobisMixin
-from calipers.metric.moments import StreamedMoments, squares_of
+from calipers.estimators.base import Learned
+from calipers.estimators.checks import AT_LEAST_ONE, Given
+from calipers.estimators.closed_forms import MomentsLearner, Scatters, root_or_one
+from calipers.metric.moments import squares_of
 
 
-class Scaled(FromSamples, FromMoments, MahalanobisMixin):
+class Scaled(MomentsLearner):
     """Standardised Euclidean distance: each feature divided by its standard deviation.
 
     M is diagonal, and constant features stay as they are.
@@ -48,37 +45,21 @@ class Scaled(FromSamples, FromMoments, MahalanobisMixin):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [AT_LEAST_ONE, None],
     }
-    _has_classes = False
+    _target = "none"
 
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components
 
-    def _learn(self, given: Given) -> None:
-        if not self._is_diagonal():
-            super()._learn(given)
-            return
-        validation.check_closed_form(self, given)
+    def _learn(self, given: Given) -> Learned:
+        if self.n_components is not None:
+            return super()._learn(given)
         n, _, squares = squares_of(given.samples)
-        self._divide_by(root_or_one(squares / n))
+        return Learned(np.diag(1.0 / root_or_one(squares / n)))
 
-    def _is_diagonal(self) -> bool:
-        return self.n_components is None
-
-    def _set_from(self, stream: StreamedMoments) -> None:
-        if self._is_diagonal():
-            self._divide_by(root_or_one(stream.variances))
-        elif stream.diagonal:
-            raise ValueError(
-                f"{type(self).__name__} has n_components={self.n_components}, but began its stream "
-                "without and kept the variance of each feature only: set n_components before the "
-                "first batch."
-            )
-        else:
-            super()._set_from(stream)
+    def _components(self, scatters: Scatters) -> FloatArray:
+        if self.n_components is None:
+            return np.diag(1.0 / scatters.unit)
+        return super()._components(scatters)
 
     def _formula(self, scatters: Scatters) -> FloatArray:
         return np.eye(len(scatters.covariance))
-
-    def _divide_by(self, unit: FloatArray) -> None:
-        self.components_ = np.diag(1.0 / unit)
-        self.n_updates_ = 0

@@ -5,16 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.callback import CallbackSupportMixin
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.estimators import one_round, validation
-from calipers.estimators.closed_forms import Spectrum
-from calipers.estimators.fitting import FromLabels, FromTriplets
-from calipers.estimators.inputs import Given
-from calipers.estimators.local_scatters import local_discriminants
-from calipers.estimators.validation import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE
-from calipers.metric.mahalanobis import MahalanobisMixin
+from calipers.estimators.base import Learned
+from calipers.estimators.checks import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, Given, check_batch
+from calipers.estimators.closed_forms import Spectrum, local_discriminants
+from calipers.estimators.stepped import OneRound
 from calipers.solvers.dual_averaging import DualAveragingSolver
 from calipers.threads import single_threaded_blas
 
@@ -23,7 +19,7 @@ _REGION = 300  # triplets whose discriminants are taken together
 _PER_REGION = 3  # directions
 
 
-class SCML(FromLabels, FromTriplets, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
+class SCML(OneRound):
     """Sparse compositional metric learning: weights of directions that discriminate somewhere.
 
     Implements the global metric of Shi, Bellet and Sha, "Sparse Compositional Metric Learning"
@@ -124,24 +120,18 @@ class SCML(FromLabels, FromTriplets, CallbackSupportMixin, MahalanobisMixin):  #
         self.n_components = n_components
         self.random_state = random_state
 
-    def _learn(self, given: Given) -> None:
-        examples = one_round.examples_of(self, given)
-        validation.check_batch(type(self).__name__, len(examples.source), self.batch_size)
+    def _learn(self, given: Given) -> Learned:
+        examples = self._examples(given)
+        check_batch(self, len(examples.source), self.batch_size)
         X, first = given.samples.local(next(examples.source.portions(_MOST_TRIPLETS)), n_columns=3)
-        validation.typical_squared_distance(X, first)
         solver = DualAveragingSolver(
             local_directions(X, first, int(self.n_basis), examples.rngs[0]),
             l1_weight=float(self.l1_weight),
             learning_rate=float(self.learning_rate),
             batch_size=int(self.batch_size),
         )
-        one_round.run(
-            self,
-            given,
-            examples,
-            solver,
-            learned=lambda solver: {"n_active_": int(np.count_nonzero(solver.weights))},
-        )
+        learned = self._run(given, examples, solver)
+        return learned.also(n_active_=int(np.count_nonzero(solver.weights)))
 
 
 @single_threaded_blas()

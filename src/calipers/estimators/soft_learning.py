@@ -8,70 +8,58 @@ import numpy as np
 
 from calipers.arrays import FloatArray
 from calipers.data.samples import in_memory
-from calipers.estimators import one_round, validation
-from calipers.estimators.inputs import Given
-from calipers.estimators.one_round import Examples
-from calipers.estimators.rounds import random_streams
+from calipers.estimators.base import Learned
+from calipers.estimators.checks import Given, check_init, check_varies
+from calipers.estimators.stepped import Minimiser
 from calipers.metric.coordinates import Coordinates
 from calipers.metric.init import initial_map, resolved_init
 from calipers.solvers.lbfgs import Descent
 from calipers.solvers.low_rank import FactorRound, factor_steps, initial_axes
+from calipers.solvers.rounds import random_streams
 from calipers.solvers.soft_neighbors import AllAnchors, Loss
 from calipers.threads import single_threaded_blas
 
 
-@single_threaded_blas()
-def learn_factor(
-    estimator: Any, given: Given, loss: Loss, values: FloatArray | None = None
-) -> None:
-    """Learn L by mini-batches, or from all samples at once if ``batch_size`` is None.
+class FactorLearner(Minimiser):
+    """A learner of a factor: by mini-batches, or from all samples if ``batch_size`` is None."""
 
-    Sets ``init_``, ``max_iter_``, ``components_`` and what every learner counts. With ``values``,
-    classes stand for these targets.
-    """
-    n, d = given.samples.shape
-    estimator.init_ = resolved_init(estimator.init, given.samples, values)
-    estimator.max_iter_ = int(estimator.max_iter or factor_steps(n))
-    init, rank = initial_map(estimator.init_, given.samples), int(estimator.n_components or d)
-    if estimator.batch_size is None:
-        samples = in_memory(given.samples.transformed(init))
-        targets = samples.labels if values is None else values[samples.labels]
-        problem = AllAnchors(loss, samples.X.astype(np.float64), targets, samples.weights)
-        start = problem.start(initial_axes(samples, rank, has_classes=values is None))
-        whole = Descent(problem.at, start, tol=float(estimator.tol), max_iter=estimator.max_iter_)
-        moved, coordinates = given._replace(samples=samples), Coordinates(init)
-        one_round.minimise(
-            estimator,
-            moved,
-            whole,
-            learned=lambda solver: {
-                "components_": coordinates.low_rank_components(solver.value.L, samples)
-            },
-        )
-        return
-    factored = FactorRound(
-        given.samples,
-        init,
-        rank,
-        random_streams(estimator.random_state)[0],
-        loss=loss,
-        values=values,
-        batch_size=int(estimator.batch_size),
-        n_steps=estimator.max_iter_,
-    )
-    source = factored.round.source
-    examples = Examples(source, [], 0.0, factored.round.n_index_columns)
-    one_round.run(
-        estimator,
-        given._replace(samples=factored.samples),
-        examples,
-        factored.solver,
-        learned=lambda _: {"components_": factored.components()},
-    )
+    n_components: int | None
+    init: Any
+    batch_size: int | None
+    max_iter: int | None
+    tol: float
+    random_state: Any
 
-
-def check(estimator: Any, given: Given, *, has_labels: bool) -> None:
-    """Raise for samples or settings that no factor can be learned with; sets ``notes_``."""
-    estimator.notes_ = validation.check_magnitude(given.samples)
-    d = given.samples.shape[1]
-    validation.check_init_and_components(estimator, d, has_labels=has_labels)
+    @single_threaded_blas()
+    def _learned_by(self, given: Given, loss: Loss, values: FloatArray | None = None) -> Learned:
+        """Learn L; with ``values``, classes stand for these targets."""
+        n, d = given.samples.shape
+        notes = check_varies(given)
+        check_init(self, given)
+        resolved = resolved_init(self.init, given.samples, values)
+        init, rank = initial_map(resolved, given.samples), int(self.n_components or d)
+        n_steps = int(self.max_iter or factor_steps(n))
+        if self.batch_size is None:
+            samples = in_memory(given.samples.transformed(init))
+            targets = samples.labels if values is None else values[samples.labels]
+            problem = AllAnchors(loss, samples.X.astype(np.float64), targets, samples.weights)
+            start = problem.start(initial_axes(samples, rank, has_classes=values is None))
+            whole = Descent(problem.at, start, tol=float(self.tol), max_iter=n_steps)
+            coordinates = Coordinates(init)
+            learned = self._minimised(
+                given, whole, lambda: coordinates.low_rank_components(whole.value.L, samples)
+            )
+        else:
+            rng = random_streams(self.random_state)[0]
+            factored = FactorRound(
+                given.samples,
+                init,
+                rank,
+                rng,
+                loss=loss,
+                values=values,
+                batch_size=int(self.batch_size),
+                n_steps=n_steps,
+            )
+            learned, _ = self._trained(given, factored, factored.n_steps, factored.components)
+        return learned.also(init_=resolved, max_iter_=n_steps, notes_=notes)

@@ -5,18 +5,15 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.callback import CallbackSupportMixin
 
-from calipers.estimators import one_round, validation
-from calipers.estimators.fitting import FromLabels, FromTriplets
-from calipers.estimators.inputs import Given
-from calipers.estimators.validation import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE
-from calipers.metric.mahalanobis import MahalanobisMixin
-from calipers.solvers.losses import Hinge
+from calipers.estimators.base import Learned
+from calipers.estimators.checks import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, Given, check_batch
+from calipers.estimators.stepped import OneRound
+from calipers.solvers.parts import Hinge
 from calipers.solvers.sgd import Settings, SGDSolver
 
 
-class SPML(FromLabels, FromTriplets, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
+class SPML(OneRound):
     r"""Structure preserving metric learning, by projected steps of length 1 / (lambda t).
 
     Implements Shaw, Huang and Jebara, "Learning a Distance Metric from a Network" (2011) on
@@ -112,13 +109,10 @@ class SPML(FromLabels, FromTriplets, CallbackSupportMixin, MahalanobisMixin):  #
         self.n_components = n_components
         self.random_state = random_state
 
-    def _learn(self, given: Given) -> None:
+    def _learn(self, given: Given) -> Learned:
         """Run the SGD solver with a hinge loss, a ridge, and the sum over violated triplets."""
-        examples = one_round.examples_of(self, given)
-        source, (accept_rng, pick_rng) = examples.source, examples.rngs
-        validation.check_batch(type(self).__name__, len(source), self.batch_size)
-        X, first = given.samples.local(next(source.portions(1000)), n_columns=3)
-        validation.typical_squared_distance(X, first)
+        examples, d = self._examples(given), given.samples.shape[1]
+        check_batch(self, len(examples.source), self.batch_size)
         settings = Settings(
             loss=Hinge(float(self.margin)),
             batch_size=int(self.batch_size),
@@ -127,6 +121,6 @@ class SPML(FromLabels, FromTriplets, CallbackSupportMixin, MahalanobisMixin):  #
             sum_over_batch=True,
             average=False,
         )
-        solver = SGDSolver(settings, X.shape[1], accept_rng=accept_rng, pick_rng=pick_rng)
-        one_round.run(self, given, examples, solver)
-        self.n_projections_ = solver.n_projections
+        accept_rng, pick_rng = examples.rngs
+        solver = SGDSolver(settings, d, accept_rng=accept_rng, pick_rng=pick_rng)
+        return self._run(given, examples, solver).also(n_projections_=solver.n_projections)

@@ -2,43 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import replace
 from numbers import Integral
 from time import perf_counter
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.callback import CallbackSupportMixin
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
-from calipers.arrays import FloatArray, IndexArray
-from calipers.data.samples import MemorySamples, thinned
+from calipers.arrays import FloatArray
+from calipers.data.samples import in_memory, thinned
 from calipers.data.triplets import GivenTriplets, check_triplets
-from calipers.estimators import validation
-from calipers.estimators.fitting import FromLabels, FromTriplets, checking
-from calipers.estimators.inputs import (
+from calipers.estimators.base import FromTriplets, Learned, checking
+from calipers.estimators.checks import (
+    AT_LEAST_ONE,
+    INITS,
+    POSITIVE,
     Given,
-    dense_labeled,
-    dense_samples,
-    first_batch,
-    restored_on_failure,
+    check_batch,
+    check_init,
+    check_kinds_of_labels,
+    check_labels,
+    check_neighbors,
+    check_samples,
+    check_varies,
 )
-from calipers.estimators.rounds import Numbers, TripletRounds, random_streams
-from calipers.estimators.stream import TripletStream, refuse_settings
-from calipers.estimators.validation import A_LEARNER, AT_LEAST_ONE, POSITIVE
-from calipers.metric import init as inits
+from calipers.estimators.stepped import SteppedLearner
 from calipers.metric.coordinates import Coordinates
-from calipers.metric.mahalanobis import MahalanobisMixin
-from calipers.solvers.plan import Plan, plan_for_labels, plan_for_stream, plan_for_triplets
-from calipers.solvers.recipes import READINGS, MethodName, Recipe, recipe_of
+from calipers.metric.init import initial_map, resolved_init
+from calipers.solvers.low_rank import FactorRound
+from calipers.solvers.plan import Plan
+from calipers.solvers.recipes import READINGS, RECIPES, MethodName, Recipe, recipe_of
+from calipers.solvers.rounds import TripletRounds, random_streams
 from calipers.solvers.sgd import SGDSolver
-from calipers.solvers.training import History, learn
+from calipers.solvers.streams import TripletStream
+from calipers.solvers.training import History
+from calipers.threads import single_threaded_blas
 
 
-class TripletSGD(FromLabels, FromTriplets, CallbackSupportMixin, MahalanobisMixin):  # type: ignore[misc]
+class TripletSGD(FromTriplets, SteppedLearner):
     """Learn a Mahalanobis metric from triplets by adaptive, mini-batch SGD.
 
     Finds a positive semi-definite M under which each anchor is closer to its positives (of its
@@ -50,7 +55,8 @@ class TripletSGD(FromLabels, FromTriplets, CallbackSupportMixin, MahalanobisMixi
         "sgd", "mini-sgd", "as-sgd", "hr-sgd" and "ha-sgd" are the paper's; "all-pairs-sgd" takes
         all triplets of an anchor's neighbours together. :mod:`calipers.recipes` makes others.
     n_components : int or None, default=None
-        Rows of ``components_``, learned for their number. None: as many as features.
+        Rows of ``components_``. None: as many as features. Fewer are learned from labels by NCA's
+        loss in mini-batches, from `init`: then `method` and its numbers have no effect.
     init : {"auto", "identity", "scaled", "within-class"} or ndarray, default="auto"
         Initial metric: X as it is, features divided by their standard deviation, the inverse
         covariance within classes, or L of shape (any, n_features). "auto" is whichever of the
@@ -109,9 +115,9 @@ class TripletSGD(FromLabels, FromTriplets, CallbackSupportMixin, MahalanobisMixi
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "method": [str, Recipe],
+        "method": [StrOptions(set(RECIPES)), Recipe],
         "n_components": [AT_LEAST_ONE, None],
-        "init": [str, "array-like", A_LEARNER],
+        "init": INITS,
         "n_neighbors": [AT_LEAST_ONE, None],
         "n_rounds": [AT_LEAST_ONE, None],
         "n_triplets": [AT_LEAST_ONE, None],
@@ -122,8 +128,8 @@ class TripletSGD(FromLabels, FromTriplets, CallbackSupportMixin, MahalanobisMixi
         "max_samples": [Interval(Integral, 2, None, closed="left"), None],
         "random_state": ["random_state"],
     }
-    _stream: TripletStream | None = None
-    _last_round_: dict[str, Any] | None = None  # for paper.theory; None where a factor was learned
+    _stream_: TripletStream | None = None
+    _last_round_: dict[str, Any] | None = None  # what paper.theory needs; None with a factor
 
     def __init__(
         self,
@@ -170,7 +176,8 @@ class TripletSGD(FromLabels, FromTriplets, CallbackSupportMixin, MahalanobisMixi
         >>> TripletSGD.paper("as-sgd", random_state=0).n_triplets
         100000
         """
-        validation.check_name("TripletSGD.paper", "method", method, tuple(READINGS))
+        if method not in READINGS:
+            raise ValueError(f"method must be one of {', '.join(READINGS)}, got {method!r}.")
         recipe = READINGS[method]
         literal = {
             "method": recipe,
@@ -192,7 +199,8 @@ class TripletSGD(FromLabels, FromTriplets, CallbackSupportMixin, MahalanobisMixi
 
         Each new sample is an anchor; its neighbours are searched in the batch and in a sample of
         those before, up to 200 of each class. The first call begins a stream: what None and "auto"
-        stand for is resolved by it and stays.
+        stand for is resolved by it and stays, as do all other parameters; `n_rounds`, `n_triplets`
+        and `max_samples` have no effect.
 
         Parameters
         ----------
@@ -206,14 +214,11 @@ class TripletSGD(FromLabels, FromTriplets, CallbackSupportMixin, MahalanobisMixi
         Self
             The estimator, with the metric so far.
         """
-        started = perf_counter()
-        with restored_on_failure(self):
-            is_first = self._stream is None
-            dense, labels = dense_labeled(self, X, y, reset=is_first, fewest=1)
-            validation.check_range(MemorySamples(dense))
-            with self._streaming(dense, labels) as stream:
-                self.classes_ = stream.add_labelled(dense, labels)
-                return self._take_from(stream, started)
+        given = check_labels(self, X, y, reset=self._stream_ is None)
+        if self._stream_ is not None:
+            check_kinds_of_labels(given.classes, self._stream_.reservoir.codes)
+        batch = in_memory(given.samples).X
+        return self._learn_batch(given, lambda stream: stream.add_labelled(batch, given.y))
 
     @checking
     def partial_fit_triplets(self, X: npt.ArrayLike, triplets: npt.ArrayLike) -> Self:
@@ -235,132 +240,113 @@ class TripletSGD(FromLabels, FromTriplets, CallbackSupportMixin, MahalanobisMixi
         Self
             The estimator, with the metric so far.
         """
-        started = perf_counter()
-        with restored_on_failure(self):
-            dense = dense_samples(self, X, reset=self._stream is None)
-            validation.check_range(MemorySamples(dense))
-            checked = check_triplets(triplets, len(dense))
-            with self._streaming(dense, None) as stream:
-                stream.add(dense, checked)
-                return self._take_from(stream, started)
+        given = check_samples(self, X, reset=self._stream_ is None)
+        checked, batch = check_triplets(triplets, given.samples.shape[0]), in_memory(given.samples)
+        return self._learn_batch(given, lambda stream: stream.add(batch.X, checked))
 
-    def _check(self, given: Given) -> Recipe:
-        """Raise for settings that make no sense together or for these samples."""
+    def _learn(self, given: Given) -> Learned:
+        """Resolve what was not told, then mine and solve, round by round."""
+        started, recipe = perf_counter(), self._checked_recipe(given)
+        notes, asked = check_varies(given), self.get_params(deep=False)
+        if given.triplets is None:
+            given = replace(given, samples=thinned(given.samples, self.max_samples))
+            plan = Plan.for_labels(recipe, asked, *given.samples.shape)
+            notes += check_neighbors(self, given, plan.n_neighbors or 0)
+            triplets = None
+        else:
+            plan = Plan.for_triplets(recipe, asked, len(given.triplets))
+            triplets = GivenTriplets(given.triplets[: plan.n_triplets])
+        check_batch(self, plan.n_triplets or 0, plan.batch_triplets)
+        init, rngs = resolved_init(self.init, given.samples), random_streams(self.random_state)
+        resolved = {"init_": init, "notes_": notes, **plan.attributes()}
+        k, d = self.n_components, given.samples.shape[1]
+        if k is not None and k < d and triplets is None:
+            factored = FactorRound(given.samples, initial_map(init, given.samples), k, rngs[0])
+            return self._learned_from(given, factored, started).also(**resolved)
+        coordinates, samples = Coordinates.of(init, given.samples)
+        self._check_radius(samples.shape[1])
+        rounds = TripletRounds(coordinates, samples, plan, rngs, triplets, k)
+        learned = self._learned_from(given, rounds, started)
+        return learned.also(_last_round_=self._facts(rounds.solver), **resolved)
+
+    @single_threaded_blas()
+    def _learned_from(
+        self, given: Given, rounds: TripletRounds | FactorRound, started: float
+    ) -> Learned:
+        """Let solvers learn; the time since ``started`` went into triplets."""
+        prepared = perf_counter() - started
+        learned, history = self._trained(given, rounds, rounds.n_steps, rounds.components)
+        mining = prepared + rounds.mining_seconds
+        return learned.also(
+            **_counted(history),
+            mining_seconds_=mining,
+            solve_seconds_=perf_counter() - started - mining,
+        )
+
+    def _checked_recipe(self, given: Given) -> Recipe:
+        """The recipe; raise for settings that make no sense with it or with these samples."""
         recipe = recipe_of(self.method)
-        if given.triplets is not None:
-            validation.refuse_parameters(
-                self,
-                "fit_triplets",
-                n_neighbors="searches no neighbours",
-                max_samples="learns from all triplets",
-            )
-        owner, d = type(self).__name__, given.samples.shape[1]
         if not recipe.batched and self.batch_size not in (None, 1):
             raise ValueError(
-                f"{owner}(method={self.method!r}) takes one triplet at a time, got batch_size="
-                f"{self.batch_size}: leave batch_size out, or choose 'mini-sgd', 'hr-sgd' or "
-                "'ha-sgd'."
+                f"{type(self).__name__}(method={self.method!r}) takes one triplet at a time, got "
+                f"batch_size={self.batch_size}: leave batch_size out, or choose 'mini-sgd', "
+                "'hr-sgd' or 'ha-sgd'."
             )
-        validation.check_init_and_components(self, d, has_labels=len(given.classes) > 0)
+        check_init(self, given)
         return recipe
 
-    def _learn(self, given: Given) -> None:
-        """Run the rounds of a plan and keep what they have learned."""
-        started, name = perf_counter(), type(self).__name__
-        recipe = self._check(given)
-        self.notes_ = validation.check_magnitude(given.samples)
-        given = given._replace(samples=thinned(given.samples, self.max_samples))
-        plan, triplets = self._plan(given, recipe)
-        validation.check_batches(name, plan)
-        init = inits.resolved_init(self.init, given.samples)
-        coordinates, samples = Coordinates.of(init, given.samples)
-        validation.check_radius(name, self.radius, samples.shape[1], recipe.projection)
-        rounds = TripletRounds(
-            coordinates,
-            samples,
-            plan=plan,
-            recipe=recipe,
-            numbers=Numbers(float(self.smoothness), float(self.radius)),
-            rngs=random_streams(self.random_state),
-            given=None if triplets is None else GivenTriplets(triplets),
-            n_components=self.n_components,
+    def _check_radius(self, n_features: int) -> None:
+        """Raise if the norm or trace of the first iterate, the identity, exceeds the radius."""
+        of_trace = recipe_of(self.method).projection == "frank-wolfe"
+        size = n_features if of_trace else n_features**0.5
+        if size > self.radius:
+            raise ValueError(
+                f"{type(self).__name__} starts at the identity, whose "
+                f"{'trace' if of_trace else 'norm'} {size:.4g} (for {n_features} features) exceeds "
+                f"radius={self.radius:g}: raise radius above it."
+            )
+
+    def _facts(self, solver: SGDSolver | None) -> dict[str, Any] | None:
+        """What the paper's theorems are evaluated with."""
+        return None if solver is None else {**solver.facts, "smoothness": float(self.smoothness)}
+
+    def _learn_batch(self, given: Given, add: Callable[[TripletStream], None]) -> Self:
+        """Learn from what ``add`` adds to a copy of the stream, at the first call a new one."""
+        started = perf_counter()
+        X = in_memory(given.samples).X
+        stream = self._new_stream(given, X) if self._stream_ is None else deepcopy(self._stream_)
+        stream.moments.add(X, np.zeros(len(X)))
+        add(stream)
+        mined = perf_counter()
+        stream.learn()
+        learned = Learned(
+            stream.components(self.n_components),
+            **stream.resolved,
+            **stream.history.attributes(),
+            **_counted(stream.history),
+            feature_scale_=stream.standard_deviations,
+            interrupted_=False,
+            mining_seconds_=mined - started,
+            solve_seconds_=perf_counter() - mined,
+            _stream_=stream,
+            _last_round_=self._facts(stream.solver),
         )
-        prepared = perf_counter() - started
-        history = learn(
-            self,
-            rounds,
-            n_steps=rounds.n_steps,
-            given=(given.X, given.y),
-            learned=lambda solver: {"components_": rounds.components()},
-        )
-        self.components_ = rounds.components()
-        self._set_resolved(init, recipe, plan)
-        self._set_counts(history, None if rounds.factored else rounds.solver)
-        self.mining_seconds_ = prepared + rounds.mining_seconds
-        self.solve_seconds_ = perf_counter() - started - self.mining_seconds_
+        if stream.classes is not None:
+            learned.also(classes_=stream.classes)
+        return self._keep(given, learned)
 
-    def _plan(self, given: Given, recipe: Recipe) -> tuple[Plan, IndexArray | None]:
-        """The numbers of this fit, and the triplets that were given, if any."""
-        if given.triplets is None:
-            plan = plan_for_labels(given.samples.shape, recipe, self)
-            self.notes_ += validation.check_labels_and_neighbors(self, given, plan.n_neighbors)
-            return plan, None
-        plan = plan_for_triplets(len(given.triplets), recipe, self)
-        validation.check_enough_triplets(type(self).__name__, plan.n_triplets, len(given.triplets))
-        return plan, given.triplets[: plan.n_triplets]
+    def _new_stream(self, given: Given, X: npt.NDArray[Any]) -> TripletStream:
+        recipe, init = self._checked_recipe(given), resolved_init(self.init, given.samples)
+        labelled = len(given.classes) > 0
+        plan = Plan.for_stream(recipe, self.get_params(deep=False), labelled=labelled)
+        self._check_radius(X.shape[1])
+        resolved = {"init_": init, "notes_": [], **plan.attributes()}
+        start, rngs = initial_map(init, given.samples), random_streams(self.random_state)
+        return TripletStream(start, plan, rngs, X, resolved)
 
-    @contextmanager
-    def _streaming(
-        self, X: npt.NDArray[Any], labels: npt.NDArray[Any] | None
-    ) -> Iterator[TripletStream]:
-        """The stream under way, at the first call a new one; a batch that fails changes nothing."""
-        stream = self._stream or self._new_stream(X, labels)
-        stream.check_settings(self.get_params())
-        with stream.restored_on_failure():
-            self.feature_scale_ = stream.measure(X)
-            yield stream
-        self._stream = stream
 
-    def _new_stream(self, X: npt.NDArray[Any], labels: npt.NDArray[Any] | None) -> TripletStream:
-        refuse_settings(self, is_labelled=labels is not None)
-        given = first_batch(X, labels)
-        recipe = self._check(given)
-        self.notes_ = []
-        init = inits.resolved_init(self.init, given.samples)
-        plan = plan_for_stream(recipe, self, is_labelled=labels is not None)
-        self._set_resolved(init, recipe, plan)
-        validation.check_radius(type(self).__name__, self.radius, X.shape[1], recipe.projection)
-        return TripletStream(
-            inits.initial_map(init, given.samples),
-            plan,
-            recipe,
-            Numbers(float(self.smoothness), float(self.radius)),
-            random_streams(self.random_state),
-            X,
-            deepcopy(self.get_params()),
-        )
-
-    def _take_from(self, stream: TripletStream, started: float) -> Self:
-        """Learn from the triplets that fill batches."""
-        self.mining_seconds_ = perf_counter() - started
-        self.components_ = stream.take(self.n_components)
-        self.interrupted_ = False
-        self._set_counts(stream.history, stream.solver)
-        self.solve_seconds_ = perf_counter() - started - self.mining_seconds_
-        return self
-
-    def _set_resolved(self, init: inits.Init, recipe: Recipe, plan: Plan) -> None:
-        """Show what None and "auto" stood for."""
-        self.init_ = init if isinstance(init, str) else np.array(init)
-        self.recipe_ = recipe
-        self.n_neighbors_, self.n_rounds_ = plan.n_neighbors, plan.n_rounds
-        self.n_triplets_, self.batch_size_ = plan.n_triplets, plan.batch_size
-        self.learning_rate_ = plan.learning_rate
-
-    def _set_counts(self, history: History, solver: SGDSolver | None) -> None:
-        for name, value in history.attributes().items():
-            setattr(self, name, value)
-        self.n_projections_ = history.total("n_projections")
-        self.triplet_curve_ = history.example_curve()
-        if solver is not None:
-            self._last_round_ = {**solver.facts, "smoothness": float(self.smoothness)}
+def _counted(history: History) -> dict[str, Any]:
+    return {
+        "n_projections_": history.total("n_projections"),
+        "triplet_curve_": history.example_curve(),
+    }

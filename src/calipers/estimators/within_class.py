@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from calipers.arrays import FloatArray
-from calipers.estimators.closed_forms import FromMoments, Scatters
-from calipers.estimators.fitting import FromLabels
-from calipers.estimators.validation import AT_LEAST_ONE
-from calipers.metric.mahalanobis import MahalanobisMixin
+from calipers.estimators.checks import AT_LEAST_ONE
+from calipers.estimators.closed_forms import MomentsLearner, Scatters
 
 
-class WithinClass(FromLabels, FromMoments, MahalanobisMixin):
+class WithinClass(MomentsLearner):
     """Mahalanobis distance of the covariance within classes: M is its inverse.
 
     Differences that are common within a class count little. The covariance is that of scaled
@@ -43,7 +41,6 @@ class WithinClass(FromLabels, FromMoments, MahalanobisMixin):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [AT_LEAST_ONE, None],
     }
-    _needs_far = False
 
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components

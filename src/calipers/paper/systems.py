@@ -18,8 +18,8 @@ import calipers
 from calipers.arrays import FloatArray, IndexArray
 from calipers.data.samples import MemorySamples
 from calipers.data.triplets import DrawnTriplets
-from calipers.estimators.rounds import random_streams
 from calipers.paper.datasets import DatasetError, Split
+from calipers.solvers.rounds import random_streams
 
 PAPER_TRIPLETS = 100_000
 """N of the paper."""

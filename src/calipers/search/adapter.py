@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from calipers.estimators.fitting import fitting
+from calipers.estimators.base import fitting
 from calipers.search.holdouts import (
     DECIDES,
     HOLD_OUTS,
@@ -29,7 +29,7 @@ from calipers.search.query_map import QueryMap
 from calipers.search.ranking import Vectors
 from calipers.search.relevance import read_relevance
 from calipers.search.report import RetrievalReport, retrieval_report
-from calipers.solvers.training import CallbackObserver
+from calipers.solvers.training import Watch
 
 SIDES = ("query", "both")
 MOST_SCORED = 2000
@@ -167,7 +167,7 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         examples = Examples.mined(given, searched, relevance, self._rng())
         n_sides = 1 + (self.side == "both")
         problem = Problem(examples, searched, n_sides, self.temperature, self.n_components)
-        with CallbackObserver(self, queries, None, 2 * self.n_folds + 1, dict) as told:
+        with Watch(self, queries, None, 2 * self.n_folds + 1, dict) as told:
             rng = self._rng()
             scored, pull = self._cross_validate(problem, rng, told.tick)
             report = RetrievalReport.of(
@@ -192,7 +192,7 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _cross_validate(
-        self, problem: Problem, rng: np.random.Generator, advance: Callable[[], None]
+        self, problem: Problem, rng: np.random.Generator, advance: Callable[[], object]
     ) -> tuple[list[Scored], float]:
         """Compare pulls on the hold-out that decides, then score the best on the other."""
         queries = np.sort(rng.permutation(len(problem.examples.queries))[:MOST_SCORED])

@@ -184,7 +184,7 @@ def cross_validate(
     pulls: Sequence[float],
     base: tuple[IndexArray, FloatArray],
     rng: np.random.Generator,
-    advance: Callable[[], None],
+    advance: Callable[[], object],
 ) -> tuple[float, Scored]:
     """Learn without each fold in turn, from at most 20,000 pairs, and score the fold's queries.
 

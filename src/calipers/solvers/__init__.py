@@ -3,8 +3,13 @@
 ============== =========================================================================
 module         what it does
 ============== =========================================================================
+recipes        the paper's five algorithms, and the default, as choices
+parts          losses, sampling policies, projections, schedules, steps of pairs
 sgd            the one loop of the paper's five methods and of SPML
-from_recipe    an SGD solver for a recipe, in the units of the samples
+plan           every None becomes a number, and the numbers a solver
+training       the one training loop: rounds of portions, callbacks, Ctrl-C
+rounds         mine, solve, and mine again under what was learned
+streams        the same for batches that come one after the other
 logdet         pairs that move a positive definite matrix (LEGO, ITML)
 dual_averaging weights of given directions, many of them 0 (SCML)
 bilinear       passive-aggressive steps on a bilinear similarity (OASIS)
@@ -14,6 +19,4 @@ large_margin   LMNN's objective, exact at every L
 lbfgs          SciPy's L-BFGS on an objective of all samples
 all_pairs      MMC's and MCML's objectives, for the same steps
 ============== =========================================================================
-
-Also here: `plan`, `projections`, `recipes`, `sampling`, `schedules`, `training`.
 """

@@ -1,7 +1,7 @@
 """The solver of LEGO and ITML: each pair updates a positive definite matrix A.
 
 A step changes A by rank one and keeps it positive definite, so there is no projection onto the
-cone. :mod:`calipers.solvers.steps` has the two kinds of steps.
+cone. :mod:`calipers.solvers.parts` has the two kinds of steps.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from calipers._core.compiled import run_pairs
 from calipers.arrays import FloatArray, IndexArray
+from calipers.solvers.parts import PairStep, ProjectionWithSlack, TowardsTarget
 from calipers.solvers.sgd import BLOCK_BYTES
-from calipers.solvers.steps import PairStep, ProjectionWithSlack, TowardsTarget
 from calipers.solvers.training import Point
 from calipers.threads import single_threaded_blas
 

@@ -13,13 +13,10 @@ import numpy.typing as npt
 from sklearn.utils._param_validation import Interval
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.data.neighbors import vote as knn
-from calipers.data.neighbors.search import nearest_same_and_other
-from calipers.data.samples import MemorySamples, Samples, relative_weights, weights_of
+from calipers.data.samples import Samples
 from calipers.metric.coordinates import Coordinates
 from calipers.metric.init import (
     MOMENT_SAMPLES,
-    N_VOTES,
     LinearMap,
     discriminant_axes,
     evenly_spaced,
@@ -38,7 +35,6 @@ MOMENTUM, SQUARE_MOMENTUM = 0.9, 0.99  # of the running means of gradients and t
 FACTOR_BATCH = 256  # samples of a step
 BATCH_SIZES = Interval(Integral, 4, None, closed="left")  # of two samples each has one neighbour
 STEPS_PER_ROOT = 4  # steps, times the root of the number of samples
-HELD_OUT_SAMPLES = 3_000  # at most, half of which are learned from and half held out
 
 
 class FactoredSolver:
@@ -236,14 +232,13 @@ class FactorRound:
         )
         size = portion_size(n_steps, 1)
         self.round = Round(self.solver, self.samples, batches, size, batches.n_index_columns)
+        self.n_steps, self.mining_seconds = self.round.n_steps, 0.0
 
-    @property
-    def factor(self) -> FloatArray:
-        """L as learned so far."""
-        return self.init.then(self.solver.L)
+    def __iter__(self) -> Iterator[Round]:
+        yield self.round
 
     def components(self) -> FloatArray:
-        """The same, rows by falling variance of the samples."""
+        """L as learned so far, rows by falling variance of the samples."""
         return Coordinates(self.init).low_rank_components(self.solver.L, self.samples)
 
 
@@ -262,46 +257,3 @@ def initial_axes(samples: Samples, rank: int, *, has_classes: bool = True) -> Fl
 
 
 # What TripletSGD compares by.
-
-
-def halves(
-    samples: Samples, rng: np.random.Generator
-) -> tuple[MemorySamples, npt.NDArray[np.bool_]] | None:
-    """Some samples, and which half of them is held out first.
-
-    None where a half would not have two samples of a class and samples of two classes.
-    """
-    indices = evenly_spaced(samples.shape[0], HELD_OUT_SAMPLES)
-    X, labels = samples.take(indices), samples.labels_of(indices)
-    is_held_out = alternate(labels, rng)
-    for half in (is_held_out, ~is_held_out):
-        sizes = np.bincount(labels[half]) if half.any() else np.zeros(1)
-        if np.count_nonzero(sizes) < 2 or sizes.max() < 2:
-            return None
-    return MemorySamples(X, labels, weights_of(samples, indices)), is_held_out
-
-
-def alternate(labels: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArray[np.bool_]:
-    """Hold every second sample of each class out, in random order.
-
-    >>> alternate(np.array([0, 0, 1, 1]), np.random.default_rng(0)).sum()
-    np.int64(2)
-    """
-    shuffled = rng.permutation(len(labels))
-    by_class = shuffled[np.argsort(labels[shuffled], kind="stable")]
-    is_held_out = np.zeros(len(labels), dtype=np.bool_)
-    is_held_out[by_class[1::2]] = True
-    return is_held_out
-
-
-def held_out_error(samples: MemorySamples, is_held_out: npt.NDArray[np.bool_]) -> float:
-    """Share of held-out samples whose nearest others, which are not held out, vote wrongly."""
-    Z, labels = samples.X, samples.labels
-    anchors = np.flatnonzero(is_held_out)
-    n_votes = min(N_VOTES, len(Z) - len(anchors))
-    sides = is_held_out.astype(np.intp)
-    _, near = nearest_same_and_other(
-        np.ascontiguousarray(Z), sides, anchors, n_same=0, n_other=n_votes
-    )
-    is_wrong = knn.vote(labels[near]) != labels[anchors]
-    return float(np.average(is_wrong, weights=relative_weights(samples, anchors)))

@@ -1,4 +1,4 @@
-"""How many neighbours, triplets and steps: every None of TripletSGD is resolved here.
+"""The numbers of a fit: every None of TripletSGD is resolved here, and a solver made of them.
 
 Each number is a continuous function of the number of samples, of features, and of the numbers
 above it; none depends on whether another was given or resolved. The documentation's page on the
@@ -7,10 +7,27 @@ defaults has the evidence for each constant.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from math import isqrt
-from typing import Any, NamedTuple
+from typing import Any
 
-from calipers.solvers.recipes import Recipe
+import numpy as np
+import numpy.typing as npt
+
+from calipers.arrays import IndexArray
+from calipers.solvers.parts import (
+    ByGradientNorm,
+    ByRunningNorm,
+    BySlope,
+    EveryBatch,
+    Loss,
+    Policy,
+    SmoothHinge,
+    gradient_norm,
+)
+from calipers.solvers.recipes import NormRule, Recipe
+from calipers.solvers.sgd import Settings, SGDSolver
 
 N_NEIGHBORS = 7
 N_ROUNDS = 3
@@ -19,79 +36,182 @@ TRIPLET_FEATURES = 70_000_000  # upper bound of triplets times (features + 100),
 BATCH_SIZE = 20
 
 
-class Plan(NamedTuple):
-    """The numbers of a fit."""
+@dataclass(frozen=True)
+class Plan:
+    """The numbers of a fit, and its recipe."""
 
+    recipe: Recipe
     n_neighbors: int | None  # None where triplets were given
     n_rounds: int
     n_triplets: int | None  # of each round; None in a stream
     batch_size: int  # anchors
     learning_rate: float
-    all_pairs: int  # positives and negatives of an anchor that make all triplets; 1: single draws
+    smoothness: float
+    radius: float
+
+    @classmethod
+    def for_labels(cls, recipe: Recipe, asked: Mapping[str, Any], n: int, d: int) -> Plan:
+        """Resolve what a fit to n labelled samples was not told.
+
+        ``asked`` has the parameters of `TripletSGD`, each a number or None.
+        """
+        grown = isqrt(TRIPLETS_PER_ROOT**2 * max(n, 26))  # from 26 on by 2 % a sample at most
+        return cls._of(
+            recipe,
+            asked,
+            n_neighbors=asked["n_neighbors"] or min(N_NEIGHBORS, n - 1),
+            n_rounds=asked["n_rounds"] or N_ROUNDS,
+            n_triplets=asked["n_triplets"] or min(grown, TRIPLET_FEATURES // (d + 100)),
+        )
+
+    @classmethod
+    def for_triplets(cls, recipe: Recipe, asked: Mapping[str, Any], n_given: int) -> Plan:
+        """Resolve what a fit to given triplets was not told; a round is one pass over them."""
+        n_triplets = min(asked["n_triplets"] or n_given, n_given)
+        n_rounds = asked["n_rounds"] or N_ROUNDS
+        return cls._of(recipe, asked, n_neighbors=None, n_rounds=n_rounds, n_triplets=n_triplets)
+
+    @classmethod
+    def for_stream(cls, recipe: Recipe, asked: Mapping[str, Any], *, labelled: bool) -> Plan:
+        """Resolve what a stream was not told; nothing depends on the size of its batches."""
+        k = asked["n_neighbors"] or N_NEIGHBORS if labelled else None
+        return cls._of(recipe, asked, n_neighbors=k, n_rounds=1, n_triplets=None)
+
+    @classmethod
+    def _of(
+        cls,
+        recipe: Recipe,
+        asked: Mapping[str, Any],
+        *,
+        n_neighbors: int | None,
+        n_rounds: int,
+        n_triplets: int | None,
+    ) -> Plan:
+        """Resolve batch size and learning rate, which follow from the rest."""
+        per_anchor = int(n_neighbors or 1) ** 2 if recipe.triplets == "all-pairs" else 1
+        most = BATCH_SIZE if recipe.batched else 1
+        if n_triplets is not None:
+            most = max(1, min(most, int(n_triplets) // per_anchor))
+        batch_size = int(asked["batch_size"] or most)
+        return cls(
+            recipe,
+            None if n_neighbors is None else int(n_neighbors),
+            int(n_rounds),
+            None if n_triplets is None else int(n_triplets),
+            batch_size,
+            float(asked["learning_rate"] or batch_size),
+            float(asked["smoothness"]),
+            float(asked["radius"]),
+        )
+
+    @property
+    def all_pairs(self) -> int:
+        """Positives and negatives of an anchor that make all triplets; 1: single draws."""
+        return self.n_neighbors or 1 if self.recipe.triplets == "all-pairs" else 1
 
     @property
     def batch_triplets(self) -> int:
         """Triplets of an update."""
         return self.batch_size * self.all_pairs**2
 
+    def attributes(self) -> dict[str, Any]:
+        """What None and "auto" stood for, by the names of fitted attributes."""
+        names = ("recipe", "n_neighbors", "n_rounds", "n_triplets", "batch_size", "learning_rate")
+        return {f"{name}_": getattr(self, name) for name in names}
 
-def plan_for_labels(shape: tuple[int, int], recipe: Recipe, estimator: Any) -> Plan:
-    """Resolve what a fit from labels was not told.
+    def solver(
+        self, X: npt.NDArray[Any], triplets: IndexArray, rngs: list[np.random.Generator]
+    ) -> SGDSolver:
+        """Make a solver that starts at the identity in the units of the margin.
 
-    ``estimator`` has the parameters n_neighbors, n_rounds, n_triplets, batch_size and
-    learning_rate, each a number or None.
-    """
-    n, d = shape  # from 26 samples on the root grows by at most 2 % with one sample more
-    k = int(estimator.n_neighbors or min(N_NEIGHBORS, n - 1))
-    n_triplets = min(isqrt(TRIPLETS_PER_ROOT**2 * max(n, 26)), TRIPLET_FEATURES // (d + 100))
-    return _plan(
-        estimator,
-        recipe,
-        n_neighbors=k,
-        n_rounds=int(estimator.n_rounds or N_ROUNDS),
-        n_triplets=int(estimator.n_triplets or n_triplets),
-        all_pairs=k if recipe.triplets == "all-pairs" else 1,
-    )
+        Learning from ``sqrt(unit) * X`` from I is the same as learning from X from ``unit * I``
+        with the step times ``unit**2`` and the radius times ``unit``. ``triplets`` are the first
+        ones.
+        """
+        recipe, size, (accept_rng, pick_rng) = self.recipe, self.batch_triplets, rngs
+        in_units = recipe.margin_unit == "data"
+        typical = typical_squared_distance(X, triplets) if in_units or recipe.clip else 0.0
+        unit = 1.0 / typical if in_units and typical else 1.0
+        loss, weight = SmoothHinge(self.smoothness), recipe.max_importance_weight
+
+        def norm(rule: NormRule) -> float:
+            return largest_norm(
+                X,
+                triplets,
+                loss=loss,
+                start=unit,
+                batch_size=size,
+                rule=rule,
+                draws=recipe.norm_draws,
+                rng=pick_rng,
+            )
+
+        adds_up, bound = recipe.batch_reduce == "sum", 0.0
+        if recipe.projection == "frank-wolfe":
+            bound = norm("bound") * (size if adds_up else 1)
+        radius = self.radius * unit
+        settings = Settings(
+            loss=loss,
+            policy=_policy(recipe, norm),
+            batch_size=size,
+            all_pairs=self.all_pairs,
+            learning_rate=self.learning_rate * unit**2,
+            radius=radius,
+            projection=recipe.projection_rule(unit=unit, radius=radius, lipschitz=bound),
+            max_importance_weight=np.inf if weight is None else float(weight),
+            clip_norm=(recipe.clip * typical**0.5 if recipe.clip else 0.0) or np.inf,
+            sum_over_batch=adds_up,
+            average=recipe.average,
+        )
+        d = X.shape[1]
+        return SGDSolver(settings, d, accept_rng=accept_rng, pick_rng=pick_rng, init_scale=unit)
 
 
-def plan_for_triplets(n_given: int, recipe: Recipe, estimator: Any) -> Plan:
-    """Resolve what a fit from given triplets was not told; a round is one pass over them."""
-    return _plan(
-        estimator,
-        recipe,
-        n_neighbors=None,
-        n_rounds=int(estimator.n_rounds or N_ROUNDS),
-        n_triplets=int(estimator.n_triplets or n_given),
-        all_pairs=1,
-    )
+def _policy(recipe: Recipe, norm: Callable[[NormRule], float]) -> Policy:
+    if recipe.sampling == "every":
+        return EveryBatch()
+    if recipe.sampling == "slope":
+        return BySlope()
+    if recipe.norm_bound == "running":
+        return ByRunningNorm()
+    return ByGradientNorm(norm(recipe.norm_bound))
 
 
-def plan_for_stream(recipe: Recipe, estimator: Any, *, is_labelled: bool) -> Plan:
-    """Resolve what the first batch of a stream was not told, which does not depend on its size."""
-    k = int(estimator.n_neighbors or N_NEIGHBORS) if is_labelled else None
-    return _plan(
-        estimator,
-        recipe,
-        n_neighbors=k,
-        n_rounds=1,
-        n_triplets=None,
-        all_pairs=k if k and recipe.triplets == "all-pairs" else 1,
-    )
+def typical_squared_distance(X: npt.NDArray[Any], triplets: IndexArray) -> float:
+    """Return the median squared distance of anchors and negatives that differ; 0 if none do."""
+    first = triplets[:1000]
+    far = X[first[:, 0]].astype(np.float64) - X[first[:, 2]]
+    far = far[far.any(axis=1)]
+    return float(np.median(np.einsum("ij,ij->i", far, far))) if len(far) else 0.0
 
 
-def _plan(
-    estimator: Any,
-    recipe: Recipe,
+def largest_norm(
+    X: npt.NDArray[Any],
+    triplets: IndexArray,
     *,
-    n_neighbors: int | None,
-    n_rounds: int,
-    n_triplets: int | None,
-    all_pairs: int,
-) -> Plan:
-    """Resolve batch size and learning rate, which follow from the rest."""
-    batch_size = BATCH_SIZE if recipe.batched else 1
-    if n_triplets is not None:
-        batch_size = max(1, min(batch_size, n_triplets // all_pairs**2))
-    batch_size = int(estimator.batch_size or batch_size)
-    learning_rate = float(estimator.learning_rate or batch_size)
-    return Plan(n_neighbors, n_rounds, n_triplets, batch_size, learning_rate, all_pairs)
+    loss: Loss,
+    start: float,
+    batch_size: int,
+    rule: NormRule,
+    draws: int,
+    rng: np.random.Generator,
+) -> float:
+    """Estimate W, the largest norm of a batch gradient, at the first iterate ``start * I``.
+
+    The paper only says that W "is estimated by sampling". ``rule`` says how, from so many draws:
+
+    - ``"triplet"``: the largest ``slope * norm`` of the sampled triplets, which bounds the
+      gradient of any batch made of them;
+    - ``"batch"``: the largest gradient norm of the sampled batches;
+    - ``"bound"``: the largest ``norm`` of the sampled triplets; slopes never exceed 1.
+    """
+    size = batch_size if rule == "batch" else 1
+    picked = rng.integers(max(1, len(triplets) // size), size=draws)
+    largest = 0.0
+    for batch in (triplets[size * p : size * (p + 1)] for p in picked):
+        anchors, positives, negatives = (X[indices].astype(np.float64) for indices in batch.T)
+        far, near = anchors - negatives, anchors - positives
+        margins = start * (np.einsum("ij,ij->i", far, far) - np.einsum("ij,ij->i", near, near))
+        slopes = np.ones(len(batch)) if rule == "bound" else loss.slope(margins)
+        largest = max(largest, gradient_norm(far, near, slopes))
+    return largest

@@ -15,16 +15,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias, get_args
 
-from calipers.solvers.projections import AtEnd, EveryUpdate, FrankWolfe, Periodic, Rule
-from calipers.solvers.sampling import NormRule
+from calipers.solvers.parts import AtEnd, EveryUpdate, FrankWolfe, Periodic, Rule
 
 MethodName: TypeAlias = Literal["all-pairs-sgd", "sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd"]
 Triplets: TypeAlias = Literal["single", "all-pairs"]
 Sampling: TypeAlias = Literal["every", "slope", "gradient-norm"]
+NormRule: TypeAlias = Literal["triplet", "batch", "bound", "running"]
 Projection: TypeAlias = int | Literal["every", "end", "frank-wolfe"]
 
 
@@ -228,19 +227,10 @@ and miss one by far; other bounds fit as well.
 """
 
 
-def recipe_of(method: str | Recipe, *, owner: str = "TripletSGD") -> Recipe:
+def recipe_of(method: str | Recipe) -> Recipe:
     """The recipe of a name, or the recipe given.
 
     >>> recipe_of("as-sgd").sampling
     'slope'
     """
-    if isinstance(method, Recipe):
-        return method
-    if isinstance(method, str) and method in RECIPES:
-        return RECIPES[method]()
-    close = get_close_matches(str(method).lower(), RECIPES, n=1, cutoff=0.5)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    raise ValueError(
-        f"The 'method' parameter of {owner} must be one of {', '.join(map(repr, RECIPES))} or a "
-        f"Recipe, got {method!r}.{hint}"
-    )
+    return method if isinstance(method, Recipe) else RECIPES[method]()

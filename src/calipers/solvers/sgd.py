@@ -14,10 +14,21 @@ import numpy.typing as npt
 
 from calipers._core.compiled import LookAhead, Method, Samples, State, Workspace, run_sgd
 from calipers.arrays import FloatArray, IndexArray
-from calipers.solvers.losses import Loss, SmoothHinge
-from calipers.solvers.projections import EveryUpdate, FrankWolfe, Rule
-from calipers.solvers.sampling import BySlope, EveryBatch, PassiveAggressive, Policy
-from calipers.solvers.schedules import Constant, FrankWolfeSteps, Schedule, Shrinking
+from calipers.solvers.parts import (
+    BySlope,
+    Constant,
+    EveryBatch,
+    EveryUpdate,
+    FrankWolfe,
+    FrankWolfeSteps,
+    Loss,
+    PassiveAggressive,
+    Policy,
+    Rule,
+    Schedule,
+    Shrinking,
+    SmoothHinge,
+)
 from calipers.solvers.training import Point
 from calipers.threads import parallel_map, single_threaded_blas
 
@@ -119,7 +130,7 @@ class SGDSolver:
     accept_rng : Generator
         One uniform number per iteration decides whether to update.
     pick_rng : Generator
-        Draws the triplet that :class:`~calipers.solvers.sampling.BySlope` looks at.
+        Draws the triplet that :class:`~calipers.solvers.parts.BySlope` looks at.
     init_scale : float
         The first iterate is ``init_scale * I``.
     """

@@ -1,13 +1,13 @@
-"""The one training loop: rounds of portions, seen by observers.
+"""The one training loop: rounds of portions, under a watch.
 
 A learner makes rounds, each a solver and the portions that it is fed; the next round may depend on
-what the last one has learned. Callbacks and Ctrl-C are observers: they look on after
-every step and may ask to stop.
+what the last one has learned. The watch tells scikit-learn's callbacks of every step, and says when
+one of them or Ctrl-C asks to stop.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import islice
@@ -19,8 +19,7 @@ import numpy.typing as npt
 from calipers.arrays import FloatArray, IndexArray
 from calipers.data.samples import Samples
 from calipers.data.triplets import LARGEST_PORTION, Source
-from calipers.interrupt import InterruptedFitWarning, interrupt_requested
-from calipers.notices import warn_user
+from calipers.interrupt import interrupt_requested
 
 N_REPORTS = 100  # points of the loss curve and steps of a progress bar
 
@@ -69,13 +68,15 @@ class Round:
     source: Source
     portion_size: int
     n_index_columns: int = 3  # of an example: 3 for triplets, 2 for pairs
-    is_trial: bool = False  # it only helps to decide: the history does not count it
-    is_first: bool = False  # what was learned before is not part of the result
+
+    @property
+    def n_steps(self) -> int:
+        """Portions that hold a whole batch."""
+        return n_portions(len(self.source), self.portion_size, self.solver.batch_size)
 
     def steps(self) -> Iterator[tuple[npt.NDArray[Any], IndexArray]]:
         """Portions, whole batches only, and the arrays they index."""
-        n_portions = n_steps(len(self.source), self.portion_size, self.solver.batch_size)
-        return islice(self._portions(), n_portions)
+        return islice(self._portions(), self.n_steps)
 
     def _portions(self) -> Iterator[tuple[npt.NDArray[Any], IndexArray]]:
         """Samples are fetched for many portions at a time."""
@@ -93,31 +94,66 @@ class Passes:
     solver: Any  # a Solver that also has `converged`
     X: npt.NDArray[Any]
     examples: IndexArray
-    max_iter: int
-    is_trial: bool = False
-    is_first: bool = False
+    n_steps: int  # at most
 
     def steps(self) -> Iterator[tuple[npt.NDArray[Any], IndexArray]]:
         """All examples, over and over."""
-        for _ in range(self.max_iter):
+        for _ in range(self.n_steps):
             if self.solver.converged:
                 return
             yield self.X, self.examples
 
 
-AnyRound = Round | Passes
+class Watch:
+    """Looks on while a fit takes steps: scikit-learn's callbacks, and Ctrl-C.
 
+    Parameters
+    ----------
+    estimator, X, y
+        What callbacks are told of.
+    n_steps : int
+        Steps at most.
+    so_far : callable
+        Returns the attributes that the estimator would have, were the fit over.
+    """
 
-class Observer(Protocol):
-    """Looks on while a learner is trained."""
+    def __init__(
+        self, estimator: Any, X: Any, y: Any, n_steps: int, so_far: Callable[[], dict[str, Any]]
+    ) -> None:
+        self.n_steps, self.interrupted, self.stopped = 0, False, False
+        self._told = {"estimator": estimator, "X": X, "y": y}
+        self._so_far, self._stack = so_far, ExitStack()
+        self._context = estimator._init_callback_context(max_subtasks=n_steps)
 
-    def before_step(self) -> None:
-        """A portion is about to be learned from."""
-        ...
+    def __enter__(self) -> Self:
+        self._context.call_on_fit_task_begin(**self._told)
+        self._requested = self._stack.enter_context(interrupt_requested())
+        return self
 
-    def after_step(self, number: int, round_: AnyRound) -> bool:
-        """A portion was learned from; True asks to stop."""
-        ...
+    def __exit__(self, *error: Any) -> None:
+        with self._stack:
+            if error[0] is None:
+                self._context.call_on_fit_task_end(
+                    **self._told, reconstruction_attributes=self._so_far
+                )
+
+    def begin_step(self) -> None:
+        """A step begins."""
+        self._step = self._context.subcontext(task_name="step")
+        self._step.call_on_fit_task_begin(**self._told)
+
+    def end_step(self) -> bool:
+        """A step is over; returns whether to stop."""
+        self.n_steps += 1
+        stop = self._step.call_on_fit_task_end(**self._told, reconstruction_attributes=self._so_far)
+        self.interrupted = self._requested()
+        self.stopped = bool(stop) or self.interrupted
+        return self.stopped
+
+    def tick(self) -> bool:
+        """Tell of a step that is over; returns whether to stop."""
+        self.begin_step()
+        return self.end_step()
 
 
 @dataclass
@@ -125,37 +161,34 @@ class History:
     """What the solvers of all rounds have counted."""
 
     solver: Any = None  # of the present round
-    n_steps: int = 0
-    stopped: bool = False
-    _points: list[Point] = field(default_factory=list)
-    _totals: dict[str, int] = field(default_factory=dict)
+    n_iterations: int = 0  # of the rounds before, as the others
+    n_updates: int = 0
+    n_projections: int = 0
+    points: list[Point] = field(default_factory=list)
 
-    def begin(self, solver: Any, *, is_first: bool = False) -> None:
-        """Begin the next round; the first one that counts forgets those before."""
-        if is_first:
-            self._points, self._totals = [], {}
-        elif self.solver is not None:
-            points, totals = self.points, {name: self.total(name) for name in _COUNTS}
-            self._points, self._totals = points, totals
+    def begin(self, solver: Any) -> None:
+        """Begin the next round."""
+        if self.solver is not None:
+            self.points = self.curve()
+            for name in ("n_iterations", "n_updates", "n_projections"):
+                setattr(self, name, self.total(name))
         self.solver = solver
 
     def total(self, name: str) -> int:
-        """A count over all rounds: n_iterations, n_updates, n_projections or n_examples."""
-        present = 0 if self.solver is None else _COUNTS[name](self.solver)
-        return self._totals.get(name, 0) + present
+        """A count over all rounds: n_iterations, n_updates or n_projections."""
+        return int(getattr(self, name) + getattr(self.solver, name, 0))
 
-    @property
-    def points(self) -> list[Point]:
+    def curve(self) -> list[Point]:
         """The loss curve, counted through all rounds."""
-        n_examples, n_updates = (self._totals.get(name, 0) for name in ("n_examples", "n_updates"))
-        return self._points + [
-            Point(n_examples + point.n_examples, point.loss, n_updates + point.n_updates)
+        seen = self.points[-1].n_examples if self.points else 0
+        return self.points + [
+            Point(seen + point.n_examples, point.loss, self.n_updates + point.n_updates)
             for point in ([] if self.solver is None else self.solver.curve)
         ]
 
     def attributes(self) -> dict[str, Any]:
         """The fitted attributes that every learner has."""
-        points = self.points
+        points = self.curve()
         return {
             "n_iter_": self.total("n_iterations"),
             "n_updates_": self.total("n_updates"),
@@ -165,126 +198,19 @@ class History:
 
     def example_curve(self) -> IndexArray:
         """Triplets, or pairs, up to each point of the loss curve."""
-        return np.array([point.n_examples for point in self.points])
+        return np.array([point.n_examples for point in self.curve()])
 
 
-_COUNTS: dict[str, Callable[[Any], int]] = {
-    "n_iterations": lambda solver: int(solver.n_iterations),
-    "n_updates": lambda solver: int(solver.n_updates),
-    "n_projections": lambda solver: int(getattr(solver, "n_projections", 0)),
-    "n_examples": lambda solver: solver.curve[-1].n_examples if solver.curve else 0,
-}
-
-
-def train(rounds: Iterable[AnyRound], observers: Sequence[Observer], history: History) -> None:
-    """Feed every round's solver its portions until they end or an observer asks to stop."""
-    for number, round_ in enumerate(rounds):
-        if not round_.is_trial:
-            history.begin(round_.solver, is_first=round_.is_first)
-        for X, portion in round_.steps():
-            for observer in observers:
-                observer.before_step()
-            round_.solver.advance(X, portion)
-            history.n_steps += 1
-            stops = [observer.after_step(number, round_) for observer in observers]
-            if any(stops):
-                history.stopped = True
-                return
-
-
-class CallbackObserver:
-    """Tells scikit-learn's callbacks of every step; one of them may stop the fit."""
-
-    def __init__(
-        self, estimator: Any, X: Any, y: Any, n_steps: int, learned: Callable[[], dict[str, Any]]
-    ) -> None:
-        self._told = {"estimator": estimator, "X": X, "y": y}
-        self._learned = learned
-        self._context = estimator._init_callback_context(max_subtasks=n_steps)
-        self._step: Any = None
-
-    def __enter__(self) -> Self:
-        self._context.call_on_fit_task_begin(**self._told)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if error[0] is None:
-            self._context.call_on_fit_task_end(
-                **self._told, reconstruction_attributes=self._learned
-            )
-
-    def before_step(self) -> None:
-        """A task begins."""
-        self._step = self._context.subcontext(task_name="step")
-        self._step.call_on_fit_task_begin(**self._told)
-
-    def after_step(self, number: int, round_: AnyRound) -> bool:
-        """The task ends; callbacks can ask for the metric so far."""
-        return bool(
-            self._step.call_on_fit_task_end(**self._told, reconstruction_attributes=self._learned)
-        )
-
-    def tick(self) -> None:
-        """Tell of a step that is over."""
-        self.step()
-
-    def step(self) -> bool:
-        """Tell of a step that is over; a callback may ask to stop."""
-        self.before_step()
-        return bool(
-            self._step.call_on_fit_task_end(**self._told, reconstruction_attributes=self._learned)
-        )
-
-
-class InterruptObserver:
-    """Ctrl-C ends the fit after the step under way; a second one ends it at once."""
-
-    def __init__(self) -> None:
-        self._stack = ExitStack()
-        self.requested: Callable[[], bool] = lambda: False
-
-    def __enter__(self) -> Self:
-        self.requested = self._stack.enter_context(interrupt_requested())
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._stack.__exit__(*error)
-
-    def before_step(self) -> None:
-        """Nothing to do."""
-
-    def after_step(self, number: int, round_: AnyRound) -> bool:
-        """Whether Ctrl-C came."""
-        return self.requested()
-
-
-def learn(
-    estimator: Any,
-    rounds: Iterable[AnyRound],
-    *,
-    n_steps: int,
-    given: tuple[Any, Any],
-    learned: Callable[[Any], dict[str, Any]],
-) -> History:
-    """Train an estimator under its callbacks and Ctrl-C.
-
-    ``learned(solver)`` says which attributes a half-fitted estimator has; the estimator gets
-    ``interrupted_``, and a warning if it is true.
-    """
+def train(rounds: Iterable[Round | Passes], watch: Watch) -> History:
+    """Feed every round's solver its portions until they end or the watch says to stop."""
     history = History()
-    with ExitStack() as stack:
-        callbacks = stack.enter_context(
-            CallbackObserver(estimator, *given, n_steps, lambda: learned(history.solver))
-        )
-        interrupt = stack.enter_context(InterruptObserver())
-        train(rounds, [callbacks, interrupt], history)
-        estimator.interrupted_ = interrupt.requested()
-    if estimator.interrupted_:
-        warn_user(
-            f"{type(estimator).__name__} was interrupted after {history.n_steps} of {n_steps} "
-            "steps: the metric is the one learned by then.",
-            InterruptedFitWarning,
-        )
+    for round_ in rounds:
+        history.begin(round_.solver)
+        for X, portion in round_.steps():
+            watch.begin_step()
+            round_.solver.advance(X, portion)
+            if watch.end_step():
+                return history
     return history
 
 
@@ -294,6 +220,6 @@ def portion_size(n_examples: int, batch_size: int) -> int:
     return max(1, round(size / batch_size)) * batch_size
 
 
-def n_steps(n_examples: int, size: int, batch_size: int) -> int:
-    """Portions of a round that hold a whole batch."""
+def n_portions(n_examples: int, size: int, batch_size: int) -> int:
+    """Portions of so many examples that hold a whole batch."""
     return -(-(n_examples - n_examples % batch_size) // size)

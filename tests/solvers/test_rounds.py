@@ -10,8 +10,8 @@ import pytest
 from calipers import TripletSGD
 from calipers.arrays import FloatArray, IndexArray
 from calipers.data.triplets import DrawnTriplets
-from calipers.estimators import rounds
 from calipers.metric.factors import factor
+from calipers.solvers import rounds
 from learners import iris, random_triplets, streams
 from reference.plain import plain_walk
 from solver_runs import assert_same_matrix

@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from calipers import TripletSGD, recipes
 from calipers.data.samples import MemorySamples
 from calipers.data.triplets import DrawnTriplets
-from calipers.estimators.stream import Reservoir
+from calipers.solvers.streams import Reservoir
 from learners import iris
 from solver_runs import METHODS
 
@@ -61,11 +61,11 @@ def test_only_the_samples_of_a_batch_are_needed() -> None:
 
 def test_little_is_kept_between_batches() -> None:
     learner = streamed(TripletSGD(batch_size=10, random_state=0), [1999, 996, 5])
-    assert learner._stream is not None
-    assert learner._stream.triplets.shape == (0, 3)
+    assert learner._stream_ is not None
+    assert learner._stream_.triplets.shape == (0, 3)
     learner.partial_fit_triplets(X, TRIPLETS[:17])
-    assert learner._stream.triplets.shape == (7, 3)
-    assert len(learner._stream.X) <= 21
+    assert learner._stream_.triplets.shape == (7, 3)
+    assert len(learner._stream_.X) <= 21
 
 
 def test_less_than_a_batch_is_the_identity() -> None:
@@ -118,50 +118,6 @@ def test_auto_is_resolved_by_the_first_batch_and_stays() -> None:
     resolved = {name: getattr(learner, name) for name in ("init_", "batch_size_", "n_neighbors_")}
     learner.partial_fit(X * [1e9, 1e-9, 1.0, 1.0], Y)
     assert resolved == {name: getattr(learner, name) for name in resolved}
-
-
-@pytest.mark.parametrize(
-    ("settings", "sentence"),
-    [
-        ({"n_rounds": 2}, "n_rounds=2 has no meaning for partial_fit"),
-        ({"n_triplets": 9}, "n_triplets=9 has no meaning for partial_fit"),
-        ({"method": "sdg"}, "The 'method' parameter of TripletSGD must be one of "),
-        ({"init": "class"}, "The 'init' parameter of TripletSGD must be one of 'auto', "),
-    ],
-)
-def test_what_has_no_meaning_is_refused_at_the_first_batch(
-    settings: dict[str, Any], sentence: str
-) -> None:
-    for batch, how in ((Y, "partial_fit"), (TRIPLETS, "partial_fit_triplets")):
-        with pytest.raises(ValueError) as caught:  # noqa: PT011
-            getattr(TripletSGD(**settings), how)(X, batch)
-        assert str(caught.value).startswith(sentence)
-
-
-def test_batches_must_go_together() -> None:
-    learner = TripletSGD(random_state=0).partial_fit(X, Y)
-    with pytest.raises(ValueError, match="X has 3 features, but TripletSGD is expecting 4"):
-        learner.partial_fit(X[:, :3], Y)
-    with pytest.raises(ValueError, match=r"^The stream began with smoothness=3\.0, got 2\.0: set"):
-        learner.set_params(smoothness=2.0).partial_fit(X, Y)
-    learner.set_params(smoothness=3.0, n_components=2).partial_fit(X, Y)
-    assert learner.components_.shape == (2, 4)
-    before = learner.components_
-    for kind, labels in (
-        ("str", Y.astype(str)),
-        ("bool", Y > 0),
-        ("date", Y.astype("datetime64[D]")),
-        ("tuple", [(label,) for label in Y.tolist()]),
-    ):
-        y = np.empty(len(Y), dtype=object)
-        y[:] = labels.tolist() if isinstance(labels, np.ndarray) else labels
-        with pytest.raises(ValueError, match=f"^Labels of this batch are of type {kind}, those"):
-            learner.partial_fit(X, y)
-    for scale in (1e100, 1e155):
-        with pytest.raises(ValueError, match="fourth powers overflow float64"):
-            learner.partial_fit(scale * X, Y)
-    assert learner.components_ is before
-    learner.partial_fit(X, Y)
 
 
 def test_a_reservoir_is_bounded_and_fair() -> None:

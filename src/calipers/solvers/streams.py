@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
@@ -13,32 +12,16 @@ import numpy.typing as npt
 from calipers.arrays import FloatArray, IndexArray
 from calipers.data.samples import MemorySamples
 from calipers.data.triplets import AllPairsTriplets, DrawnTriplets, GivenTriplets, Source
-from calipers.estimators.rounds import Numbers, TripletRounds
-from calipers.estimators.validation import check_kinds_of_labels, refuse_parameters
 from calipers.metric.coordinates import Coordinates
 from calipers.metric.init import LinearMap
 from calipers.metric.moments import StreamedMoments, with_classes
 from calipers.solvers.plan import N_NEIGHBORS, Plan
-from calipers.solvers.recipes import Recipe
+from calipers.solvers.rounds import TripletRounds
 from calipers.solvers.sgd import SGDSolver
 from calipers.solvers.training import History
 
 SAMPLES_PER_CLASS = 200
 UNIT_NEGATIVES = 1000  # pairs of anchor and negative by which the unit of the margin is measured
-
-
-def refuse_settings(estimator: Any, *, is_labelled: bool) -> None:
-    """Raise for parameters that have no meaning in a stream."""
-    reasons = {
-        "n_triplets": "takes every new sample as an anchor",
-        "max_samples": "learns from every batch",
-    }
-    if estimator.n_rounds != 1:
-        reasons["n_rounds"] = "goes through every batch once"
-    if not is_labelled:
-        reasons["n_neighbors"] = "searches no neighbours"
-    where = "partial_fit" if is_labelled else "partial_fit_triplets"
-    refuse_parameters(estimator, where, **reasons)
 
 
 class Reservoir:
@@ -92,21 +75,19 @@ class TripletStream:
     """What is kept between two batches: little, however long the stream is.
 
     Triplets that do not fill a batch wait. Until enough have come to measure the unit of the
-    margin, all are kept, and learned from anew at every call.
+    margin, all are kept, and learned from anew at every call. A learner copies its stream before a
+    batch, so that one that fails changes nothing.
     """
 
     def __init__(
         self,
         init: LinearMap,
         plan: Plan,
-        recipe: Recipe,
-        numbers: Numbers,
         rngs: list[np.random.Generator],
         first_X: npt.NDArray[Any],
-        settings: dict[str, Any],
+        resolved: dict[str, Any],
     ) -> None:
-        self.coordinates, self.plan, self.recipe = Coordinates(init), plan, recipe
-        self.numbers, self.settings = numbers, settings
+        self.coordinates, self.plan, self.resolved = Coordinates(init), plan, resolved
         self.triplet_rng, *self.solver_rngs = rngs
         self.first = MemorySamples(self.coordinates(first_X))
         self.reservoir = Reservoir(first_X.shape[1], self.triplet_rng.spawn(1)[0])
@@ -118,43 +99,19 @@ class TripletStream:
         self.moments = StreamedMoments(diagonal=True)
         self.classes: npt.NDArray[Any] | None = None
 
-    @contextmanager
-    def restored_on_failure(self) -> Iterator[None]:
-        """Forget a batch that cannot be learned from."""
-        names = ("X", "triplets", "solver", "is_started", "history", "moments", "classes")
-        before = {name: getattr(self, name) for name in names}
-        before["reservoir"] = deepcopy(self.reservoir)
-        try:
-            yield
-        except BaseException:
-            vars(self).update(before)
-            raise
+    @property
+    def standard_deviations(self) -> FloatArray:
+        """Of each feature, of all samples so far."""
+        return np.sqrt(self.moments.variances)
 
-    def check_settings(self, settings: dict[str, Any]) -> None:
-        """Raise if parameters were changed since the stream began."""
-        for name, value in settings.items():
-            if name != "n_components" and not np.array_equal(value, self.settings[name]):
-                raise ValueError(
-                    f"The stream began with {name}={self.settings[name]!r}, got {value!r}: set it "
-                    "back, or call fit to begin anew."
-                )
-
-    def add_labelled(self, X: npt.NDArray[Any], y: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Make triplets whose anchors are new samples; returns the classes so far."""
-        check_kinds_of_labels(np.unique(y), self.reservoir.codes)
+    def add_labelled(self, X: npt.NDArray[Any], y: npt.NDArray[Any]) -> None:
+        """Make triplets whose anchors are new samples."""
         codes = self.reservoir.encode(y)
         before, codes_before = self.reservoir.samples()
         seen = np.concatenate([before, X]) if len(before) else X
         self.add(seen, self._draw(seen, np.concatenate([codes_before, codes]), len(before)))
         self.reservoir.add(X, codes)
         self.classes = with_classes(self.classes, y)
-        return self.classes
-
-    def measure(self, X: npt.NDArray[Any]) -> FloatArray:
-        """Standard deviation of each feature, of these samples and of those before."""
-        self.moments = StreamedMoments(self.moments)
-        self.moments.add(X, np.zeros(len(X)))
-        return np.sqrt(self.moments.variances)
 
     def add(self, X: npt.NDArray[Any], triplets: IndexArray) -> None:
         """Put triplets, and the samples they point to, behind those that wait."""
@@ -163,33 +120,30 @@ class TripletStream:
         self.triplets = np.concatenate([self.triplets, moved.astype(np.intp)])
         self.X = np.concatenate([self.X, X[indices]]) if len(self.X) else X[indices]
 
-    def take(self, n_components: int | None) -> FloatArray:
-        """Learn from the triplets that fill batches; returns the components so far."""
+    def learn(self) -> None:
+        """Learn from the triplets that fill batches."""
         n = len(self.triplets) // self.plan.batch_triplets * self.plan.batch_triplets
-        d = self.first.shape[1]
+        if not n:
+            return
         if not self.is_started:
-            if not n:
-                return self.coordinates.components(np.eye(d), 1.0, self.first, n_components)
             self._start()
         assert self.solver is not None
-        if n:
-            self.solver.advance(self.coordinates(self.X), self.triplets[:n])
+        self.solver.advance(self.coordinates(self.X), self.triplets[:n])
         if self.is_started:
             self._keep_last(len(self.triplets) - n)
-        metric, scale = self.solver.metric, self.solver.init_scale
+
+    def components(self, n_components: int | None) -> FloatArray:
+        """L of the metric so far."""
+        metric, scale = np.eye(self.first.shape[1]), 1.0
+        if self.solver is not None:
+            metric, scale = self.solver.metric, self.solver.init_scale
         return self.coordinates.components(metric, scale, self.first, n_components)
 
     def _start(self) -> None:
         """A solver at the identity; for good once its unit can be measured."""
         samples = MemorySamples(self.coordinates(self.X))
-        rounds = TripletRounds(
-            self.coordinates,
-            samples,
-            plan=self.plan,
-            recipe=self.recipe,
-            numbers=self.numbers,
-            rngs=[self.triplet_rng, *deepcopy(self.solver_rngs)],
-        )
+        rngs = [self.triplet_rng, *deepcopy(self.solver_rngs)]
+        rounds = TripletRounds(self.coordinates, samples, self.plan, rngs)
         self.solver = rounds.start(samples, GivenTriplets(self.triplets))
         self.history = History()
         self.history.begin(self.solver)
@@ -210,8 +164,8 @@ class TripletStream:
         if not len(anchors) or np.count_nonzero(sizes) < 2:
             return np.empty((0, 3), dtype=np.intp)
         k = self.plan.n_neighbors or N_NEIGHBORS
-        by_anchor = self.recipe.triplets == "all-pairs"
-        draw: Any = AllPairsTriplets if by_anchor else DrawnTriplets
+        by_anchor = self.plan.recipe.triplets == "all-pairs"
+        draw: Callable[..., Source] = AllPairsTriplets if by_anchor else DrawnTriplets
         n = len(anchors) * (k**2 if by_anchor else k)
         source: Source = draw(
             MemorySamples(self.coordinates(X), codes),

@@ -1,0 +1,211 @@
+"""Learners that take steps, under the eyes of callbacks and Ctrl-C: what they share, by kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from sklearn.callback import CallbackSupportMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from calipers.arrays import FloatArray
+from calipers.data.samples import Samples, relative_weights
+from calipers.data.triplets import DrawnTriplets, GivenTriplets, PairsOfTriplets, Source
+from calipers.estimators.base import FromPairs, FromTriplets, Learned, Learner
+from calipers.estimators.checks import (
+    Given,
+    check_components,
+    check_neighbors,
+    check_varies,
+)
+from calipers.interrupt import InterruptedFitWarning
+from calipers.metric.coordinates import Coordinates
+from calipers.metric.init import LinearMap
+from calipers.notices import warn_user
+from calipers.solvers.lbfgs import Descent
+from calipers.solvers.rounds import random_streams
+from calipers.solvers.training import History, Passes, Round, Watch, portion_size, train
+
+_LIMIT_PAIRS = 10_000  # random pairs whose distances tell what is near and what is far
+_PERCENTILES = (5, 95)
+
+
+class SteppedLearner(CallbackSupportMixin, Learner):  # type: ignore[misc]
+    """A learner that takes steps: callbacks see each of them, and Ctrl-C ends the fit early."""
+
+    @contextmanager
+    def _watched(
+        self, given: Given, n_steps: int, components: Callable[[], FloatArray]
+    ) -> Iterator[Watch]:
+        """Look on while a fit takes so many steps; ``components()`` is L so far."""
+
+        def so_far() -> dict[str, Any]:
+            return {**self._described(given), **Learned(components()).attributes}
+
+        with Watch(self, given.X, given.y, n_steps, so_far) as watch:
+            yield watch
+        if watch.interrupted:
+            warn_user(
+                f"{type(self).__name__} was interrupted after {watch.n_steps} of {n_steps} steps: "
+                "the metric is the one learned by then.",
+                InterruptedFitWarning,
+            )
+
+    def _trained(
+        self,
+        given: Given,
+        rounds: Iterable[Round | Passes],
+        n_steps: int,
+        components: Callable[[], FloatArray],
+    ) -> tuple[Learned, History]:
+        """Let solvers learn; returns what every such learner keeps, and what was counted."""
+        started = perf_counter()
+        with self._watched(given, n_steps, components) as watch:
+            history = train(rounds, watch)
+        learned = Learned(
+            components(),
+            **history.attributes(),
+            interrupted_=watch.interrupted,
+            solve_seconds_=perf_counter() - started,
+        )
+        return learned, history
+
+
+class Minimiser(SteppedLearner):
+    """A learner that minimises an objective of all samples by L-BFGS."""
+
+    def _minimised(
+        self, given: Given, descent: Descent, components: Callable[[], FloatArray] | None = None
+    ) -> Learned:
+        """Descend until steps no longer pay; warns if ``max_iter`` were too few."""
+        started, whole = perf_counter(), Coordinates(LinearMap())
+
+        def of_metric() -> FloatArray:
+            return whole.components(descent.metric, 1.0, given.samples, self.n_components)
+
+        found = components or of_metric
+        with self._watched(given, descent.max_iter, found) as watch:
+            descent.run(watch.tick)
+        if not descent.converged and descent.n_updates == descent.max_iter:
+            warn_user(
+                f"{type(self).__name__} stopped after max_iter={descent.max_iter} steps, while the "
+                "objective still fell: raise max_iter or tol.",
+                ConvergenceWarning,
+            )
+        return Learned(
+            found(),
+            n_updates_=descent.n_updates,
+            n_iter_=descent.n_updates,
+            objective_=descent.objectives[-1],
+            objective_curve_=np.array(descent.objectives),
+            converged_=descent.converged,
+            interrupted_=watch.interrupted,
+            solve_seconds_=perf_counter() - started,
+        )
+
+
+@dataclass
+class Examples:
+    """What a round learns from: triplets, or pairs if ``n_index_columns`` is 2."""
+
+    source: Source
+    rngs: list[np.random.Generator]  # of the solver
+    notes: list[str]
+    mining_seconds: float
+    n_index_columns: int = 3
+
+
+class OneRound(FromTriplets, SteppedLearner):
+    """A learner that takes triplets once, in order, or draws them among nearest neighbours."""
+
+    n_triplets: int
+    n_neighbors: int
+    n_components: int | None
+    random_state: Any
+
+    def _examples(self, given: Given, *, as_pairs: bool = False) -> Examples:
+        """The triplets or pairs that were given, or triplets drawn; each triplet is two pairs."""
+        started, samples = perf_counter(), given.samples
+        notes = check_varies(given)
+        check_components(self, samples.shape[1])
+        triplet_rng, *rngs = random_streams(self.random_state)
+        source: Source
+        if given.pairs is not None:
+            source = GivenTriplets(given.pairs)
+        elif given.triplets is not None:
+            source = GivenTriplets(given.triplets)
+        else:
+            k, n = int(self.n_neighbors), int(self.n_triplets)
+            notes += check_neighbors(self, given, k)
+            source = DrawnTriplets(samples, n, n_neighbors=k, rng=triplet_rng)
+        if as_pairs and given.pairs is None:
+            source = PairsOfTriplets(source)
+        return Examples(source, rngs, notes, perf_counter() - started, 2 if as_pairs else 3)
+
+    def _run(
+        self, given: Given, examples: Examples, solver: Any, max_iter: int | None = None
+    ) -> Learned:
+        """Feed the solver; with ``max_iter`` the same again and again until it has converged."""
+        source, n_columns, samples = examples.source, examples.n_index_columns, given.samples
+        whole = Coordinates(LinearMap())
+        round_: Round | Passes
+        if max_iter is None:
+            size = portion_size(len(source), solver.batch_size)
+            round_ = Round(solver, samples, source, size, n_columns)
+        else:
+            X, local = samples.local(next(source.portions(len(source))), n_columns=n_columns)
+            round_ = Passes(solver, X, local, max_iter)
+
+        def components() -> FloatArray:
+            return whole.components(solver.metric, 1.0, samples, self.n_components)
+
+        learned, history = self._trained(given, [round_], round_.n_steps, components)
+        if max_iter is None:
+            name = "pair_curve_" if n_columns == 2 else "triplet_curve_"
+            learned.also(**{name: history.example_curve()})
+        return learned.also(notes_=examples.notes, mining_seconds_=examples.mining_seconds)
+
+
+class OfPairs(FromPairs, OneRound):
+    """One that takes pairs, and has limits up to which pairs are near and from which far."""
+
+    near_distance: float | None
+    far_distance: float | None
+
+    def _limits(self, samples: Samples, rng: np.random.Generator) -> tuple[float, float]:
+        """Distances; those not set are percentiles of random samples that differ."""
+        near, far = self.near_distance, self.far_distance
+        if near is None or far is None:
+            found = _percentiles(samples, rng)
+            near, far = found[0] if near is None else near, found[1] if far is None else far
+        if not near < far:
+            raise ValueError(
+                f"{type(self).__name__} needs near_distance below far_distance, got near_distance="
+                f"{near:.4g} and far_distance={far:.4g} (those not set come from X): lower "
+                "near_distance or raise far_distance."
+            )
+        return float(near), float(far)
+
+
+def _percentiles(samples: Samples, rng: np.random.Generator) -> list[float]:
+    n = samples.shape[0]
+    weights = relative_weights(samples, np.arange(n))
+    if weights is None:
+        one = rng.integers(n, size=_LIMIT_PAIRS)
+        other = (one + 1 + rng.integers(n - 1, size=_LIMIT_PAIRS)) % n
+    else:
+        one, other = rng.choice(n, size=(2, _LIMIT_PAIRS), p=weights / n)
+    difference = samples.take(one).astype(np.float64) - samples.take(other)
+    squared = np.einsum("ij,ij->i", difference, difference)
+    squared = squared[squared > 0.0]
+    if not len(squared):
+        raise ValueError(
+            "Limits are distances of random samples that differ, but nearly all of X, or of "
+            "sample_weight, is on samples that are the same: set near_distance and far_distance."
+        )
+    found: list[float] = np.sqrt(np.percentile(squared, _PERCENTILES)).tolist()
+    return found
