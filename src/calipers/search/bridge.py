@@ -11,13 +11,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import eigh, svd
 from scipy.stats import sem
-from sklearn.base import BaseEstimator, _fit_context
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.data.memmap import blocks_of
+from calipers.estimators.base import checking, keep
 from calipers.search.query_map import QueryMap, unit_vectors
 from calipers.search.ranking import as_vectors, nearest_documents
 from calipers.threads import single_threaded_blas
@@ -271,7 +272,7 @@ class Bridge(BaseEstimator):  # type: ignore[misc]
         self.rank = rank
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checking
     def fit(self, new: npt.ArrayLike, old: npt.ArrayLike) -> Self:
         """Choose and learn the map.
 
@@ -306,12 +307,17 @@ class Bridge(BaseEstimator):  # type: ignore[misc]
             n_found = min(CUTS[-1], len(Y) - 1)
             report = _report(recalls, solve(chosen, known), HeldOut.of(X[last], Y, last, n_found))
             learned = solve(chosen, everything)
-        self.map_ = QueryMap(learned, kind="bridge", facts={"report": report.to_dict()})
-        self.report_ = report
-        self.method_ = chosen.method
-        self.alpha_ = chosen.alpha
-        self.rank_ = chosen.rank
-        self.n_features_in_ = X.shape[1]
+        keep(
+            self,
+            {
+                "map_": QueryMap(learned, kind="bridge", facts={"report": report.to_dict()}),
+                "report_": report,
+                "method_": chosen.method,
+                "alpha_": chosen.alpha,
+                "rank_": chosen.rank,
+                "n_features_in_": X.shape[1],
+            },
+        )
         return self
 
     def _recalls(self, learned: Moments, held_out: HeldOut) -> dict[Candidate, float]:
