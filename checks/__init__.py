@@ -2,7 +2,7 @@
 
 Map of this package, by the command ``python -m checks COMMAND``:
 
-- `attack`: input of every library, tables, foreign text, bombs, kills, environments, at random;
+- `attack`: input of every library, tables, foreign text, kills, environments, at random;
 - `calls`: which of our functions a default fit and `calipers evaluate` go through;
 - `wheel`: the names of all that is in the wheel and in the source archive.
 """

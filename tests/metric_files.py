@@ -20,10 +20,14 @@ ARRAYS = {
     "feature_scale": np.array([1.0, 2.0, 3.0]),
     "facts.loss_curve_": np.array([1.0, 0.5]),
 }
-ENCODER = [
-    {"name": "a", "type": "number", "fill": 0.5, "categories": None},
-    {"name": "b", "type": "category", "fill": "x", "categories": ["x", "y"]},
-]
+ENCODER = {
+    "decimal": ".",
+    "thousands": None,
+    "columns": [
+        {"name": "a", "type": "number", "fill": 0.5},
+        {"name": "b", "type": "category", "categories": ["x", "y"]},
+    ],
+}
 
 
 def small_contents(**changes: Any) -> Contents:

@@ -1,4 +1,4 @@
-"""Tables as samples, for tests of their readers."""
+"""Tables as samples, for tests of their reader."""
 
 from __future__ import annotations
 
@@ -6,25 +6,22 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from calipers import FileError
-from calipers.data.encoder import TableEncoder
-from calipers.data.tables import ReadOptions, read
-from calipers.data.tables.columns import Columns
+from calipers import FileError, TableEncoder
+from calipers.data.tables import Reader, read_table
 
 
-def samples_of(path: Path, *, label: str | None = None, kind: str | None = None, **how: Any) -> Any:
-    """Read a file, choose and encode its columns: X, y, names, label, left_out and notes."""
-    table = read(path, ReadOptions(label=label), kind=kind)
-    chosen = table.choose(label=label, **how)
-    X = chosen.labelled()
-    found = SimpleNamespace(X=X, y=chosen.y, label=chosen.label, names=None, notes=[])
-    found.left_out = dict(chosen.left_out)
-    if isinstance(X, Columns):
+def samples_of(path: Path, *, label: str | None = None, ignore: Any = (), **reader: Any) -> Any:
+    """Read a file and encode its columns: X, y, names, left_out and notes."""
+    table = read_table(path, Reader(**reader), label=label, ignore=ignore)
+    rows = table.has_label if label is not None else slice(None)
+    found = SimpleNamespace(y=table.y, X=table.X, others=table.others, notes=table.notes)
+    found.names, found.left_out = None, {}
+    if hasattr(table.X, "columns"):
+        encoder = TableEncoder(decimal=reader.get("decimal", "."))
         try:
-            encoder = TableEncoder(decimal=table.decimal).fit(X)
+            found.X = encoder.fit_transform(table.X[rows])
         except ValueError as wrong:
             raise FileError(f"{path}: {wrong}") from wrong
-        found.X, found.notes = encoder.transform(X), encoder.notes_
-        found.left_out |= encoder.left_out_
-        found.names = encoder.get_feature_names_out().tolist() if chosen.named else None
+        found.names = encoder.get_feature_names_out().tolist() if table.named else None
+        found.notes, found.left_out = table.notes + encoder.notes_, encoder.left_out_
     return found

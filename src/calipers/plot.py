@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.data.files.errors import needs_package, shortened
+from calipers.data.files import needs_package, shortened
 from calipers.evaluation import knn_predict
 from calipers.metric.mahalanobis import feature_shares
 from calipers.metric.mahalanobis import spectrum as eigenvalues

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from calipers import FileError, QueryAdapter, QueryMap
-from calipers.cli.embeddings import read_embeddings, read_pairs
+from calipers.cli.reading import read_embeddings
 from commands import run
 from search_log import turned, unrelated
 
@@ -104,29 +103,13 @@ def test_vectors_of_parquet(kind: str, tmp_path: Path) -> None:
     texts = pa.array(["not asked for"] * 4)
     pq.write_table(pa.table({"vector": column, "text": texts}), tmp_path / "a.parquet")
     if kind == "of two sizes":
-        with pytest.raises(FileError, match="vectors of different lengths, or none in a row"):
+        with pytest.raises(FileError, match="vectors of different lengths, or other cells"):
             read_embeddings(tmp_path / "a.parquet")
         return
     found, ids = read_embeddings(tmp_path / "a.parquet")
     assert found.dtype == np.float32
     assert ids is None
     np.testing.assert_array_equal(found, vectors)
-
-
-def test_texts_are_read_as_tables_are(tmp_path: Path) -> None:
-    rows = 'id;vector;note\n007;"[0.5, 1]";é\nNA;"[1, -2]";\n'
-    (tmp_path / "a.csv").write_bytes(rows.encode("cp1252"))
-    vectors, ids = read_embeddings(tmp_path / "a.csv")
-    np.testing.assert_array_equal(vectors, [[0.5, 1], [1, -2]])
-    assert ids == ["007", "NA"]
-    with gzip.open(tmp_path / "clicks.csv.gz", "wt") as stream:
-        stream.write("query,document,weight\n007,1,2\n8,,0.5\n")
-    pairs, weights = read_pairs(tmp_path / "clicks.csv.gz")
-    assert pairs.tolist() == [[7, "1"], [8, None]]
-    assert weights is not None
-    assert weights.tolist() == [2, 0.5]
-    (tmp_path / "a.jsonl").write_text('{"id": "7", "vector": [1]}\n{"id": "8", "vector": [2]}\n')
-    assert read_embeddings(tmp_path / "a.jsonl")[1] == [7, 8]
 
 
 @pytest.mark.parametrize(
@@ -136,9 +119,9 @@ def test_texts_are_read_as_tables_are(tmp_path: Path) -> None:
         ("clicks.csv", "query,document\n1,999\n", "pairs[0] names the document 999, which is not"),
         ("clicks.csv", "query,document\n1,2\n2,1\n", "add pairs of others."),
         ("clicks.csv", "query,document,weight\n1,2,1\n1,3,-4\n", "Negative values in data passed"),
-        ("clicks.csv", "query,document,weight\n1,2,many\n", "no numbers: 'many' in row 1"),
-        ("clicks.csv", "", "is empty: give a table with a header and rows."),
-        ("queries.npy", "nothing", "holds something else than numbers): give arrays"),
+        ("clicks.csv", "query,document,weight\n1,2,many\n", "has 'many' in row 1 of"),
+        ("clicks.csv", "", "is empty: give a table."),
+        ("queries.npy", "nothing", "give an array of numbers as np.save"),
         ("queries.npy", None, "does not exist: give the name"),
         ("clicks.csv", None, "does not exist: give the name"),
     ],

@@ -79,11 +79,6 @@ def test_no_output_over_an_input(folder: Path, capsys: pytest.CaptureFixture[str
     main([*fit, "-o", "m", "--quiet"])
     told = written(capsys, "transform", "m", "X.npy", "--label", "y.npy", "-o", "y.npy")
     assert "is read by this command" in told
-    Path("picture.png").write_text("a,b,y\n1,2,u\n")
-    told = written(
-        capsys, *("evaluate", "picture.png", "--format", "csv", "--label", "y", "-o", "picture.png")
-    )
-    assert "is read by this command" in told
     assert Path("y.npy").read_bytes() == before
 
 

@@ -21,7 +21,7 @@ def test_transform(ending: str) -> None:
     metric = quick_fit()
     shuffled = [2, 0, 3, 1]
     write_csv(Path("new.csv"), X[:, shuffled], [FEATURES[i] for i in shuffled])
-    run("transform", "m", "new.csv", "-o", f"out{ending}", "--quiet")
+    run("transform", "m", "new.csv", "--label", "species", "-o", f"out{ending}", "--quiet")
     expected = X @ metric.components_.T
     if ending == ".npy":
         np.testing.assert_allclose(np.load("out.npy"), expected)
@@ -55,7 +55,7 @@ def test_columns_that_a_file_cannot_hold_are_told(
     ]
     lines = [["id", *FEATURES, "species"], *rows]
     Path("ids.csv").write_text("\n".join(",".join(map(str, line)) for line in lines))
-    run("transform", "m", "ids.csv", "-o", f"out{ending}")
+    run("transform", "m", "ids.csv", "--label", "species", "-o", f"out{ending}")
     err = capsys.readouterr().err
     assert told in err
     assert ("file holds" in err) == (ending != ".csv")
@@ -79,7 +79,7 @@ def test_transform_without_labels_or_names(
     written = np.loadtxt("out.csv", delimiter=",", skiprows=1)
     np.testing.assert_allclose(written, X @ metric.components_.T)
     np.save("X.npy", X[:, :3])
-    assert "has 3 columns beside the label, but the metric m was learned from 4" in refused(
+    assert "has 3 columns beside the label, but the metric was learned from 4" in refused(
         capsys, "transform", "m", "X.npy", "-o", "new.csv"
     )
     assert not Path("new.csv").exists()
@@ -88,23 +88,17 @@ def test_transform_without_labels_or_names(
 def test_names_that_are_numbers(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = np.column_stack([X, Y])
     np.savetxt("pandas.csv", rows, fmt="%.1f", delimiter=",", header="0,1,2,3,4", comments="")
-    run("fit", "pandas.csv", "--label", "4", "-o", "m", "--json", *FEW)
-    output = capsys.readouterr()
-    summary = json.loads(output.out)
+    run("fit", "pandas.csv", "--label", "4", "--header", "0", "-o", "m", "--json", *FEW)
+    summary = json.loads(capsys.readouterr().out)
     assert (summary["samples"], summary["features"], summary["classes"]) == (150, 4, 3)
-    assert "is read as names of the columns; if that is wrong, say --header no." in output.err
-    np.savetxt(
-        "two.csv",
-        X[:, [1, 0, 3, 2]].round(),
-        fmt="%d",
-        delimiter=",",
-        header="1,0,3,2",
-        comments="",
-    )
+    cells = X[:, [1, 0, 3, 2]].round()
+    np.savetxt("two.csv", cells, fmt="%d", delimiter=",", header="1,0,3,2", comments="")
     run("transform", "m", "two.csv", "-o", "out.npy", "--quiet")
     np.testing.assert_allclose(np.load("out.npy"), X.round() @ load("m").components_.T)
     Path("other.csv").write_text("species,0,1,2,weight\na,1,2,3,4\n")
-    told = refused(capsys, "transform", "m", "other.csv", "-o", "new.csv", "--quiet")
+    other = ("transform", "m", "other.csv", "-o", "new.csv", "--quiet")
+    assert "the number 0 in its first row" in refused(capsys, *other)
+    told = refused(capsys, *other, "--header", "0")
     assert "has no column '3' (a feature of the metric)" in told
-    run("transform", "m", "two.csv", "-o", "out.npy", "--quiet", "--header", "no")
+    run("transform", "m", "two.csv", "-o", "out.npy", "--quiet", "--header", "none")
     assert len(np.load("out.npy")) == 151

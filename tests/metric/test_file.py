@@ -251,7 +251,7 @@ def test_reading_needs_neither_scikit_learn_nor_scipy(tmp_path: Path) -> None:
         "from calipers.metric.file import read, write\n"
         "write(read(sys.argv[1]), sys.argv[2])"
     )
-    path, copy = small_file(tmp_path), tmp_path / "copy"
+    path, copy = small_file(tmp_path, encoder=None), tmp_path / "copy"
     command = [sys.executable, "-c", code, str(path), str(copy)]
     subprocess.run(command, check=True, timeout=120)
     assert copy.read_bytes() == path.read_bytes()

@@ -75,7 +75,7 @@ def test_everything_in_the_file_is_an_attribute(tmp_path: Path) -> None:
     assert metric.classes_.tolist() == ["x", "y"]
     assert metric.feature_names_in_.tolist() == ["a", "b", "c"]
     assert metric.n_features_in_ == 3
-    assert metric.encoder_ == ENCODER
+    assert metric.encoder_.to_json() == ENCODER
 
 
 @pytest.mark.parametrize("chosen", ["euclidean", "Euclidean"])

@@ -6,10 +6,10 @@ module                    what it holds
 options                   options that commands share, and types of arguments
 output                    consoles, remarks, JSON, progress, pictures
 learners                  metric learners by name, and how a command fits one
-encoded                   a table as samples: read, encoded, split into folds
+reading                   files that commands read: tables as samples, embeddings, pairs
 evaluate, fit,            the commands for one's own data
 transform, inspect
-adapt, embeddings         a map of queries from clicks, and the files that it reads
+adapt                     a map of queries from clicks
 demo                      evaluate, on an embedded table
 paper                     the experiments of the paper
 main                      the parser, and the exit code of every command

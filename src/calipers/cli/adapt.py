@@ -56,7 +56,7 @@ def add(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read, learn, write; the verdict comes first."""
     from calipers import QueryAdapter
-    from calipers.cli.embeddings import read_embeddings, read_pairs
+    from calipers.cli.reading import read_embeddings, read_pairs
     from calipers.data.files import FileError, check_writable
 
     console()  # a missing package is reported before the work

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from calipers.cli import evaluate
-from calipers.cli.encoded import Labelled
 from calipers.cli.options import add_output, picture, seed
 from calipers.cli.output import check_picture, console
+from calipers.cli.reading import Labelled
 
 if TYPE_CHECKING:
     from calipers.cli.options import Commands

@@ -8,10 +8,8 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from calipers.cli import learners
-from calipers.cli.encoded import read_labelled
 from calipers.cli.options import (
     TABLE,
-    add_data,
     add_output,
     advanced,
     at_least_two,
@@ -30,13 +28,14 @@ from calipers.cli.output import (
     write_json,
     write_picture,
 )
+from calipers.cli.reading import add_data, read_labelled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from calipers.arrays import FloatArray
-    from calipers.cli.encoded import Labelled
     from calipers.cli.options import Commands
+    from calipers.cli.reading import Labelled
     from calipers.evaluation.verdict import Verdict
 
 _MOST_FEATURES = 30

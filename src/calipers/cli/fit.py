@@ -8,13 +8,13 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from calipers.cli import learners
-from calipers.cli.encoded import read_labelled
-from calipers.cli.options import TABLE, add_data, add_output, check_apart
+from calipers.cli.options import TABLE, add_output, check_apart
 from calipers.cli.output import console, meter, remark, say, write_json
+from calipers.cli.reading import add_data, read_labelled
 
 if TYPE_CHECKING:
-    from calipers.cli.encoded import Labelled
     from calipers.cli.options import Commands
+    from calipers.cli.reading import Labelled
 
 STOPPED = 130
 """Exit code after Ctrl-C; the file holds the metric so far."""
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     contents = io.contents_of(
         estimator,
         label=data.label,
-        encoder=None if data.encoder is None else data.encoder.columns_,
+        encoder=data.encoder,
     )
     io.write(replace(contents, feature_names=data.names), options.output)
     summary = _summary(estimator, data) | {

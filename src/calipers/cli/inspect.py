@@ -121,7 +121,7 @@ def _lines(facts: dict[str, Any], top: int) -> list[str]:
 
 
 def _bars(shares: list[tuple[str, float]], top: int) -> list[str]:
-    from calipers.data.files.errors import escaped, shortened
+    from calipers.data.files import escaped, shortened
 
     sign = "█" if (sys.stdout.encoding or "").lower().startswith("utf") else "#"
     names = [shortened(escaped(name)) for name, _ in shares[:top]]

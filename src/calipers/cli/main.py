@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.command is None:
         parser.print_help()
         return 0
-    from calipers.data.files.errors import SentenceError
+    from calipers.data.files import SentenceError
     from calipers.threads import n_threads
 
     try:

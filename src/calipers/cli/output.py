@@ -34,7 +34,7 @@ def console(*, stderr: bool = False) -> Console:
     try:
         from rich.console import Console
     except ImportError as missing:
-        from calipers.data.files.errors import needs_package
+        from calipers.data.files import needs_package
 
         raise ImportError(needs_package("The command line", "rich"), name="rich") from missing
     opened = Console(stderr=stderr)
@@ -52,7 +52,7 @@ def remark(text: object) -> None:
 
 
 def _write(stream: TextIO, text: object) -> None:
-    from calipers.data.files.errors import escaped
+    from calipers.data.files import escaped
 
     encoding = stream.encoding or "ascii"
     shown = escaped(text).encode(encoding, "backslashreplace").decode(encoding)

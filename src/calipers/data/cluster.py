@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray, refuse_missing
-from calipers.data.files.errors import needs_package
+from calipers.data.files import needs_package
 from calipers.data.memmap import block_limits
 from calipers.data.neighbors._product import Anchors
 from calipers.data.neighbors.passing import Found, Passing, merge

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray
-from calipers.data.files.errors import needs_package
+from calipers.data.files import needs_package
 
 OPSET, IR_VERSION = 17, 8
 """Versions of 2022, so that older runtimes read the model."""

@@ -13,15 +13,17 @@ import os
 from dataclasses import dataclass, field, fields, is_dataclass
 from hashlib import sha256
 from math import isfinite
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray
-from calipers.data.files import FileError, atomic_write, check_writable
-from calipers.data.files.errors import reason
+from calipers.data.files import FileError, atomic_write, check_writable, reason
 from calipers.version import __version__
+
+if TYPE_CHECKING:
+    from calipers.data.encoder import TableEncoder
 
 __all__ = ["Contents", "FileError", "check_writable", "contents_of", "plain", "read", "write"]
 
@@ -83,8 +85,8 @@ class Contents:
         Labels, if there were any: texts or numbers.
     label : str or None
         Name of the column with the labels.
-    encoder : JSON or None
-        How the columns of a table became features, as the encoder says it.
+    encoder : dict or None
+        How the columns of a table became features, by `TableEncoder.to_json`.
     written_by : str
         Version of Calipers.
     """
@@ -100,7 +102,7 @@ class Contents:
     feature_names: list[str] | None = None
     classes: list[Any] | None = None
     label: str | None = None
-    encoder: Any = None
+    encoder: dict[str, Any] | None = None
     written_by: str = __version__
 
     @property
@@ -224,13 +226,19 @@ def _check(contents: Contents) -> None:
             raise ValueError(f"{name!r} is not as it should be")
     if names is not None and not (all(isinstance(n, str) for n in names) and len({*names}) == d):
         raise ValueError(f"it does not have {d} names of features that are told apart")
+    if contents.encoder is not None:
+        from calipers.data.encoder import TableEncoder  # alone needs scikit-learn
+
+        n_encoded = len(TableEncoder.from_json(contents.encoder).get_feature_names_out())
+        if n_encoded != d:
+            raise ValueError(f"its encoder makes {n_encoded} features, but it has {d}")
 
 
 def contents_of(
     estimator: Any,
     *,
     label: str | None = None,
-    encoder: Any = None,
+    encoder: TableEncoder | None = None,
 ) -> Contents:
     """Collect what a file says about a fitted estimator.
 
@@ -243,7 +251,7 @@ def contents_of(
         It has ``get_params`` and ``components_``.
     label : str, optional
         Name of the column with the labels.
-    encoder : JSON, optional
+    encoder : TableEncoder, optional
         How the columns of a table became features.
     """
     given = dict(estimator.get_params(deep=False))
@@ -286,7 +294,7 @@ def contents_of(
         feature_names=None if names is None else [str(name) for name in names],
         classes=None if classes is None else plain(np.asarray(classes).tolist()),
         label=label,
-        encoder=encoder,
+        encoder=None if encoder is None else encoder.to_json(),
     )
 
 

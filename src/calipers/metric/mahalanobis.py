@@ -229,7 +229,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         contents = self._contents()
         if encoder is not None:
             names = encoder.get_feature_names_out().tolist()
-            contents = replace(contents, encoder=encoder.columns_, feature_names=names)
+            contents = replace(contents, encoder=encoder.to_json(), feature_names=names)
         write(contents, path)
 
     def _contents(self) -> Contents:

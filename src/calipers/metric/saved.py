@@ -10,7 +10,6 @@ from sklearn.utils.validation import validate_data
 
 from calipers.arrays import FloatArray
 from calipers.data.encoder import TableEncoder
-from calipers.data.tables.columns import Columns, plain
 from calipers.metric.file import Contents
 from calipers.metric.mahalanobis import MahalanobisMixin
 
@@ -51,9 +50,8 @@ class SavedMetric(MahalanobisMixin):
         Standard deviations of the training features, if the file has them.
     label_ : str or None
         Name of the table column that held the labels, if the file has it.
-    encoder_ : list of dict or None
-        How the columns of a table became features, if X was a table: ``name``, ``type``,
-        ``fill`` and ``categories`` of each column.
+    encoder_ : TableEncoder or None
+        How the columns of a table became features, if X was a table.
     classes_ : ndarray of shape (n_classes,)
         Labels, if the learner had any.
     n_features_in_ : int
@@ -81,7 +79,8 @@ class SavedMetric(MahalanobisMixin):
         self.notes_ = list(contents.notes)
         self.feature_scale_ = contents.arrays.get("feature_scale")
         self.label_ = contents.label
-        self.encoder_ = contents.encoder
+        encoder = contents.encoder
+        self.encoder_ = None if encoder is None else TableEncoder.from_json(encoder)
 
     def fit(self, X: npt.ArrayLike, y: object = None) -> Self:
         """Check that X has the features of the metric; learn nothing."""
@@ -104,9 +103,9 @@ class SavedMetric(MahalanobisMixin):
         """
         columns = {str(name) for name in getattr(X, "columns", ())}
         features = {*getattr(self, "feature_names_in_", ())}
-        names = [entry["name"] for entry in self.encoder_ or []]
+        names = [] if self.encoder_ is None else self.encoder_.feature_names_in_.tolist()
         is_encoded = features != {*names} and features <= columns
-        if not names or not columns or is_encoded:
+        if self.encoder_ is None or not columns or is_encoded:
             return super().transform(X)
         missing = [name for name in names if name not in columns]
         if missing:
@@ -114,8 +113,7 @@ class SavedMetric(MahalanobisMixin):
                 f"X has no column {', '.join(map(repr, missing[:5]))}, which the metric was "
                 "learned from: give a table with all of its columns."
             )
-        table = Columns({name: plain(X[name]) for name in names})
-        return self._images(TableEncoder.from_columns(self.encoder_).transform(table))
+        return self._images(self.encoder_.transform(X[names]))
 
     def pair_score(self, pairs: npt.ArrayLike) -> FloatArray:
         """Return the learned similarity within each pair, or minus the distance without one."""

@@ -13,8 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 from zipfile import BadZipFile, ZipFile
 
-from calipers.data.files import FileError, atomic_write
-from calipers.data.files.errors import needs_package
+from calipers.data.files import FileError, atomic_write, needs_package
 
 _UCI = "https://archive.ics.uci.edu/static/public/"
 _LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/multiclass/"

@@ -1,0 +1,337 @@
+"""Files that commands read: tables with labels, tables to transform, embeddings and pairs."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from calipers.cli.options import N_VOTERS, advanced
+from calipers.cli.output import remark
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from pandas import DataFrame, Series
+
+    from calipers.data.encoder import TableEncoder
+    from calipers.data.tables import Reader, Table
+    from calipers.metric.saved import SavedMetric
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Samples and labels, and how columns of a table became features.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Samples.
+    y : ndarray of shape (n_samples,)
+        Labels.
+    names : list of str or None
+        Names of the features, if the file names its columns.
+    label : str or None
+        Name of the column of labels.
+    encoder : TableEncoder or None
+        None where the file holds a matrix.
+    table : DataFrame or None
+        The columns that it encoded.
+    left_out : list of str
+        Columns that are no features, and why.
+    notes : list of str
+        What else was decided about columns and labels, and may be wrong.
+    rows : ndarray of shape (n_samples,) or None
+        Index of each sample in the file, of which some rows may have no label.
+    """
+
+    X: npt.NDArray[Any]
+    y: npt.NDArray[Any]
+    names: list[str] | None = None
+    label: str | None = None
+    encoder: TableEncoder | None = None
+    table: DataFrame | None = None
+    rows: npt.NDArray[Any] | None = None
+    left_out: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def row(self, index: int) -> int:
+        """Return the row of the file that a sample is, from 1."""
+        return 1 + (index if self.rows is None else int(self.rows[index]))
+
+    def split(
+        self, is_test: npt.NDArray[Any]
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], list[str] | None]:
+        """Return training and test samples and names of features.
+
+        Means and categories are those of the training part.
+        """
+        if self.encoder is None or self.table is None:
+            return self.X[~is_test], self.X[is_test], None
+        known = self.table[~is_test]
+        encoder = self.encoder.refit(known)
+        names = encoder.get_feature_names_out().tolist()
+        return encoder.transform(known), encoder.transform(self.table[is_test]), names
+
+
+def add_data(command: argparse.ArgumentParser, *, label_needed: bool) -> None:
+    """Add the options on which data to read, and how."""
+    about = "; of an NPY also a file of labels" if label_needed else ", which is no feature"
+    command.add_argument(
+        "--label",
+        metavar="COLUMN",
+        help=f"column of labels: its name, or its position from 1, -1 for the last{about}",
+    )
+    command.add_argument(
+        "--ignore",
+        metavar="COLUMN",
+        action="append",
+        default=[],
+        help="a column that is no feature, such as an ID; may be repeated",
+    )
+    more = advanced(command)
+    more.add_argument(
+        "--drop-ids",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="leave out columns of row numbers and IDs (default: yes)",
+    )
+    more.add_argument("--sep", help="what separates cells (default: found among , ; tab |)")
+    more.add_argument("--decimal", metavar="SIGN", help="decimal sign (default: .)")
+    more.add_argument("--thousands", metavar="SIGN", help="what groups thousands (default: none)")
+    more.add_argument("--encoding", help="encoding (default: UTF-8, UTF-16 or cp1252)")
+    more.add_argument("--skiprows", type=int, default=0, help="lines above the table (default: 0)")
+    more.add_argument(
+        "--header",
+        choices=("none", "0"),
+        help="none if no row names the columns; 0 if the first does, even by numbers",
+    )
+    more.add_argument("--sheet", help="sheet of a workbook (default: the first)")
+
+
+def read_labelled(options: argparse.Namespace) -> Labelled:
+    """Read samples and labels; say on stderr which columns are left out, even if quiet.
+
+    Raises
+    ------
+    FileError
+        The data cannot be read or learned from, or have no labels.
+    """
+    from calipers.data.encoder import TableEncoder
+    from calipers.data.files import FileError
+    from calipers.data.tables import read_table
+
+    reader = _reader(options)
+    table = read_table(options.data, reader, label=options.label, ignore=options.ignore)
+    _tell(table, options)
+    if table.y is None:
+        raise FileError(f"{options.data} is read without labels: name what to predict by --label.")
+    notes, left_out, rows = check_labels(table.y, source=options.data), [], table.has_label
+    X = table.X if rows.all() else table.X[rows]
+    if not rows.all():
+        n, first = int((~rows).sum()), int(rows.argmin()) + 1
+        left_out.append(f"{n:,} row{'s' * (n > 1)} without a label (the first is row {first:,})")
+    encoder = names = columns = None
+    if hasattr(X, "columns"):
+        encoder = TableEncoder(
+            decimal=reader.decimal, thousands=reader.thousands, drop_ids=options.drop_ids
+        )
+        with _mistakes_in(options.data):
+            columns, X = X, encoder.fit(X).transform(X)
+        names = encoder.get_feature_names_out().tolist() if table.named else None
+        left_out += [f"{name} ({why})" for name, why in encoder.left_out_.items()]
+        notes += [note for note in encoder.notes_ if not note.startswith("Left out")]
+    if left_out and not options.json:  # JSON has them
+        remark(f"Left out: {', '.join(left_out)}.")
+    return Labelled(
+        X, table.y, names, table.label, encoder, columns, rows.nonzero()[0], left_out, notes
+    )
+
+
+def read_new(
+    options: argparse.Namespace, metric: SavedMetric
+) -> tuple[npt.NDArray[Any], DataFrame | None, npt.NDArray[Any] | None]:
+    """Read samples to transform, the columns beside them, and labels if asked for and in each row.
+
+    Columns are read and encoded as those that the metric was learned from.
+    """
+    from calipers.data.files import FileError
+    from calipers.data.tables import numbers_of, read_table
+
+    encoder, features = metric.encoder_, None
+    if encoder is not None:
+        features = {entry["name"]: entry["type"] for entry in encoder.columns_}
+    elif hasattr(metric, "feature_names_in_"):
+        features = dict.fromkeys(metric.feature_names_in_.tolist(), "number")
+    table = read_table(
+        options.data,
+        _reader(options, encoder),
+        label=options.label,
+        ignore=options.ignore,
+        features=features,
+    )
+    _tell(table, options)
+    X = table.X
+    if encoder is not None:
+        with _mistakes_in(options.data):
+            X = encoder.transform(X)
+    elif hasattr(X, "columns"):
+        X = numbers_of(X, options.data)
+    if X.shape[1] != metric.n_features_in_:
+        raise FileError(
+            f"{options.data} has {X.shape[1]} columns beside the label, but the metric "
+            f"{options.metric} was learned from {metric.n_features_in_}: give the same columns, "
+            "and name those that are none of them with --label or --ignore."
+        )
+    return X, table.others, table.y if table.has_label.all() else None
+
+
+@contextmanager
+def _mistakes_in(source: str) -> Iterator[None]:
+    """Name the file of which an encoder speaks."""
+    from calipers.data.files import FileError
+
+    try:
+        yield
+    except ValueError as wrong:
+        raise FileError(f"{source}: {wrong}") from wrong
+
+
+def _reader(options: argparse.Namespace, encoder: TableEncoder | None = None) -> Reader:
+    """Return how to read a file; signs of numbers are those of an encoder unless given."""
+    from calipers.data.tables import Reader
+
+    return Reader(
+        sep=options.sep,
+        decimal=options.decimal or getattr(encoder, "decimal", "."),
+        thousands=options.thousands or getattr(encoder, "thousands", None),
+        encoding=options.encoding,
+        skiprows=options.skiprows,
+        header=options.header,
+        sheet=options.sheet,
+    )
+
+
+def _tell(table: Table, options: argparse.Namespace) -> None:
+    if not options.quiet:
+        for note in table.notes:
+            remark(note)
+
+
+def check_labels(y: npt.NDArray[Any], *, source: str) -> list[str]:
+    """Raise unless labels are those of classes. Returns a remark on labels that are alike."""
+    import numpy as np
+
+    from calipers.data.encoder import listed
+    from calipers.data.files import FileError
+
+    distinct, sizes = np.unique(y, return_counts=True)
+    _check_not_measured(distinct, sizes, source)
+    if len(distinct) < 2:
+        raise FileError(
+            f"{source} has one class only ({str(distinct[0])!r}): name a column of at least 2 "
+            "classes with --label."
+        )
+    if sizes.max() == 1:
+        raise FileError(
+            f"{source} has a different label in every row: name a column of classes with --label."
+        )
+    times = Counter(str(label).lower() for label in distinct)
+    alike = [str(label) for label in distinct if times[str(label).lower()] > 1]
+    told = listed([*map(repr, sorted(alike, key=lambda label: (label.lower(), label)))])
+    return [f"Labels that differ in capitals only are different classes: {told}."] if told else []
+
+
+def _check_not_measured(distinct: npt.NDArray[Any], sizes: npt.NDArray[Any], source: str) -> None:
+    """Raise if labels are measured numbers: most are in too few rows to win a vote, and not whole.
+
+    Whole numbers may be measured or names of classes, which only the user knows.
+    """
+    import numpy as np
+
+    from calipers.data.files import FileError
+
+    if 2 * (sizes <= N_VOTERS).sum() <= len(distinct):
+        return
+    try:
+        numbers = np.array([float(str(label).replace(",", ".")) for label in distinct])
+    except ValueError:
+        return
+    found = f"{len(distinct):,} different numbers in {sizes.sum():,} rows"
+    if (numbers != np.rint(numbers)).any():
+        raise FileError(
+            f"{source}: the labels are {found}, which is regression, where classes are needed: "
+            "learn by calipers.MLKR in Python, or cut the numbers into ranges first."
+        )
+    remark(
+        f"The labels of {source} are {found}, each a class here; if they are measured, learn by "
+        "calipers.MLKR in Python."
+    )
+
+
+def read_embeddings(path: Path) -> tuple[npt.NDArray[Any], list[Any] | None]:
+    """Return vectors, memory-mapped if the file is NPY, and ids if the file has them.
+
+    Raises
+    ------
+    FileError
+        The file is not there, of another format, or has no vectors.
+    """
+    import numpy as np
+
+    from calipers.data.tables import format_of, load_npy, stacked
+
+    if format_of(path) == "npy":
+        return load_npy(path), None
+    columns = _columns(path, ("vector",))
+    vectors = stacked(str(path), columns["vector"]).astype(np.float32)
+    return vectors, _ids(columns["id"]) if "id" in columns else None
+
+
+def read_pairs(path: Path) -> tuple[Any, npt.NDArray[Any] | None]:
+    """Return pairs (query, document), and weights if the file has them.
+
+    Raises
+    ------
+    FileError
+        The file is not there, of another format, or has no such columns.
+    """
+    import numpy as np
+
+    from calipers.data.tables import format_of, load_npy, numbers_of
+
+    if format_of(path) == "npy":
+        return load_npy(path), None
+    columns = _columns(path, ("query", "document"))
+    both = [_ids(columns[name]) for name in ("query", "document")]
+    pairs = np.array(list(zip(*both, strict=True)), dtype=object).reshape(-1, 2)
+    has_weights = "weight" in columns
+    return pairs, numbers_of(columns[["weight"]], str(path))[:, 0] if has_weights else None
+
+
+def _columns(path: Path, needed: tuple[str, ...]) -> DataFrame:
+    """Return the columns of a table; ids are read as the text that stands there."""
+    from calipers.data.encoder import listed
+    from calipers.data.files import FileError
+    from calipers.data.tables import read_frame
+
+    frame, _, _ = read_frame(path, texts=lambda names: {"id", *needed} & {*names})
+    if not {*needed} <= {*frame.columns}:
+        raise FileError(
+            f"{path} must have the columns {' and '.join(map(repr, needed))}, got "
+            f"{listed([*map(repr, frame.columns)])}: rename its columns."
+        )
+    return frame
+
+
+def _ids(column: Series) -> list[Any]:
+    """Return integers if all are texts of such, else the values: so IDs match in all formats."""
+    from calipers.data.tables import WHOLE
+
+    values: list[Any] = column.astype(object).where(column.notna(), None).tolist()
+    if all(isinstance(value, str) and WHOLE.fullmatch(value) for value in values):
+        return [int(value) for value in values]
+    return values
