@@ -180,5 +180,5 @@ def _fitted(model: Any, X: FloatArray, y: IndexArray) -> Metric:
 def better_euclidean(X: FloatArray, y: IndexArray, seed: int) -> Metric:
     """Raw or standardised features, by the leave-one-out 3-NN error of the training samples."""
     samples = MemorySamples(X, np.unique(y, return_inverse=True)[1])
-    is_scaled = init.auto_init(samples) == "scaled"
+    is_scaled = init.resolved_init("auto", samples) == "scaled"
     return _fitted(calipers.Scaled() if is_scaled else calipers.Euclidean(), X, y)

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from threading import Lock
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -38,14 +38,14 @@ def single_threaded_blas() -> Iterator[None]:
     last one restores.
     """
     global _n_users, _shared_limits
-    libraries = _libraries(len(sys.modules))
+    shared, by_thread = _libraries(len(sys.modules))
     with _lock:
         if _n_users == 0:
             _let_any_thread_set_limits()
-            _shared_limits = libraries.shared.limit(limits=1)
+            _shared_limits = shared.limit(limits=1)
         _n_users += 1
     try:
-        with libraries.by_thread.limit(limits=1):
+        with by_thread.limit(limits=1):
             yield
     finally:
         with _lock:
@@ -56,20 +56,16 @@ def single_threaded_blas() -> Iterator[None]:
                 _let_any_thread_set_limits()
 
 
-class _Libraries(NamedTuple):
-    """BLAS libraries, by whether each calling thread has a thread limit of its own."""
-
-    by_thread: Any
-    shared: Any
-
-
 @lru_cache(maxsize=1)
-def _libraries(n_modules: int) -> _Libraries:
-    """Return the libraries loaded; a search takes 2 ms, so it is repeated only after an import."""
+def _libraries(n_modules: int) -> tuple[Any, Any]:
+    """Return the BLAS libraries with one thread limit, and those with one for each thread.
+
+    The search takes 2 ms, so it is repeated only after an import.
+    """
     blas = ThreadpoolController().select(user_api="blas")
     by_thread = [info["filepath"] for info in blas.info() if info["threading_layer"] == "openmp"]
     shared = [info["filepath"] for info in blas.info() if info["filepath"] not in by_thread]
-    return _Libraries(blas.select(filepath=by_thread), blas.select(filepath=shared))
+    return blas.select(filepath=shared), blas.select(filepath=by_thread)
 
 
 def _let_any_thread_set_limits() -> None:

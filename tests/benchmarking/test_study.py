@@ -134,7 +134,7 @@ def test_the_better_euclidean_goes_by_the_training_samples(unit: float) -> None:
     data = iris()
     X = np.column_stack([data.X_train, unit * np.random.default_rng(0).normal(size=60)])
     metric: Any = choices.better_euclidean(X, data.y_train, 0)
-    chosen = init.auto_init(MemorySamples(X, data.y_train))
+    chosen = init.resolved_init("auto", MemorySamples(X, data.y_train))
     assert (type(metric).__name__ == "Scaled") == (chosen == "scaled")
     assert chosen == "scaled" or unit == 1.0
 

@@ -73,7 +73,7 @@ def test_within_class_makes_the_covariance_within_classes_round() -> None:
     values[:, 0] += 100.0 * labels
     images = within_class(MemorySamples(values, labels))(values)
     np.testing.assert_allclose(np.cov(images[labels == 0].T), np.eye(3), atol=0.05)
-    axes = discriminant_axes(images, labels)
+    axes = discriminant_axes(images, labels, rank=1)
     difference = images[labels == 1].mean(axis=0) - images[labels == 0].mean(axis=0)
     assert axes.shape == (1, 3)
     assert abs(axes[0] @ difference) == pytest.approx(np.linalg.norm(difference))

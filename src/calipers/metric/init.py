@@ -81,11 +81,6 @@ def evenly_spaced(n_samples: int, most: int) -> IndexArray:
     return np.linspace(0, n_samples - 1, min(n_samples, most)).astype(np.intp)
 
 
-def resolved_init(init: Init, samples: Samples, targets: FloatArray | None = None) -> Init:
-    """What `init` stands for: the name or the matrix given, or what "auto" chooses."""
-    return auto_init(samples, targets) if isinstance(init, str) and init == "auto" else init
-
-
 def initial_map(init: Init, samples: Samples) -> LinearMap:
     """The map of an initial metric."""
     if not isinstance(init, str):
@@ -98,12 +93,15 @@ def initial_map(init: Init, samples: Samples) -> LinearMap:
     return scaled(samples) if init == "scaled" else within_class(samples)
 
 
-def auto_init(samples: Samples, targets: FloatArray | None = None) -> str:
-    """Whichever of "identity" and "scaled" has the lower leave-one-out 3-NN error.
+def resolved_init(init: Init, samples: Samples, targets: FloatArray | None = None) -> Init:
+    """What `init` stands for: the name or the matrix given, or what "auto" chooses.
 
-    It is the former if they are equal, or if there are no labels. With ``targets``, for which the
-    classes stand, the error is that of predicting them.
+    That is whichever of "identity" and "scaled" has the lower leave-one-out 3-NN error: the former
+    if they are equal, or if there are no labels. With ``targets``, for which the classes stand, the
+    error is that of predicting them.
     """
+    if not isinstance(init, str) or init != "auto":
+        return init
     if not len(samples.class_sizes):
         return "identity"
     indices = evenly_spaced(samples.shape[0], VOTE_SAMPLES)
@@ -171,7 +169,8 @@ def std_or_one(X: FloatArray, weights: FloatArray | None = None) -> FloatArray:
 @single_threaded_blas()
 def within_class(samples: Samples) -> LinearMap:
     """The inverse root of the shrunk covariance within classes, of scaled features."""
-    X, labels = _some(samples)
+    indices = evenly_spaced(samples.shape[0], MOMENT_SAMPLES)
+    X, labels = samples.take(indices).astype(np.float64), samples.labels_of(indices)
     deviation = std_or_one(X)
     roots, _ = whitening(class_centered(X / deviation, labels))
     return LinearMap(roots / deviation)
@@ -210,12 +209,6 @@ def shrinkage_of(covariance: FloatArray, n: float, n_features: int) -> tuple[flo
     return shrinkage, mean_variance
 
 
-def _some(samples: Samples) -> tuple[FloatArray, IndexArray]:
-    """Samples from which moments are estimated, and their classes."""
-    indices = evenly_spaced(samples.shape[0], MOMENT_SAMPLES)
-    return samples.take(indices).astype(np.float64), samples.labels_of(indices)
-
-
 def _class_means(X: FloatArray, labels: IndexArray) -> FloatArray:
     """Mean of each class, of shape (n_classes, d)."""
     sizes = np.bincount(labels)
@@ -230,17 +223,17 @@ def class_centered(X: FloatArray, labels: IndexArray) -> FloatArray:
 
 
 @single_threaded_blas()
-def discriminant_axes(X: FloatArray, labels: IndexArray, rank: int | None = None) -> FloatArray:
-    """Orthonormal axes along which class means differ most, at most one fewer than classes.
+def discriminant_axes(X: FloatArray, labels: IndexArray, rank: int) -> FloatArray:
+    """Orthonormal axes along which class means differ most, one fewer than classes.
 
-    With a ``rank`` as many as that; those beyond are the axes of most remaining variance.
+    Those beyond are the axes of most remaining variance.
     """
     means = _class_means(X, labels)
     sizes = np.bincount(labels)
     weighted = np.sqrt(sizes)[:, None] * (means - sizes @ means / sizes.sum())
     n_axes = min(int(np.count_nonzero(sizes)) - 1, X.shape[1])
     axes = np.linalg.svd(weighted, full_matrices=False)[2][:n_axes]
-    if rank is None or rank <= n_axes:
+    if rank <= n_axes:
         return np.asarray(axes[:rank])
     centered = X - X.mean(axis=0)
     rest = centered - (centered @ axes.T) @ axes
