@@ -42,56 +42,6 @@ def refuse_kinds(X: Any, name: str) -> None:
             )
 
 
-LARGEST_WEIGHT = 2.0**53  # float64 counts no further
-
-
-def checked_weights(owner: str, sample_weight: Any, n: int) -> FloatArray:
-    """Return weights in float64; raise unless each sample has one."""
-    refuse_masked(sample_weight, "sample_weight")
-    try:
-        given = np.asarray(sample_weight)
-        if given.dtype.kind not in "biufO":
-            raise TypeError(f"an array of type {given.dtype}")
-        weights = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as problem:
-        raise ValueError(
-            f"{owner} needs numbers for sample_weight, got something else ({problem}): a weight is "
-            "how often a sample counts."
-        ) from problem
-    if weights.shape != (n,):
-        raise ValueError(
-            f"{owner} needs a sample_weight of shape ({n},), one for each sample of X, got shape "
-            f"{weights.shape}: pass an array with one axis."
-        )
-    if not (weights.min() >= 0.0 and 0.0 < weights.max() <= LARGEST_WEIGHT):
-        raise ValueError(
-            f"{owner} needs weights from 0 to 2^53, and some above zero, got sample_weight "
-            f"from {weights.min():g} to {weights.max():g}: a weight is how often a sample counts."
-        )
-    return weights
-
-
-def exact_labels(y: Any) -> Any:
-    """Return a list of labels as objects if NumPy would change some: 1 and "1", 2^53 + 1 and 0.5.
-
-    >>> exact_labels([1, "1"])
-    array([1, '1'], dtype=object)
-    >>> exact_labels(["a", "b"])
-    ['a', 'b']
-    """
-    if not isinstance(y, list | tuple):
-        return y
-    try:
-        array = np.array(y)
-    except (ValueError, OverflowError):  # of different shapes
-        return y
-    if array.ndim != 1 or array.tolist() == list(y):
-        return y
-    exact = np.empty(len(y), dtype=object)
-    exact[:] = y
-    return exact
-
-
 def refuse_missing(y: Any) -> None:
     """Raise if a label is missing: NaN, None, or NA and NaT of pandas."""
     n_missing = np.count_nonzero(missing_labels(y))

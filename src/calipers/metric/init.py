@@ -35,16 +35,13 @@ class LinearMap:
 
     matrix: FloatArray | None = None
 
-    def __call__(self, X: npt.NDArray[Any], *, overwrite: bool = False) -> npt.NDArray[Any]:
-        """Map samples, in X's precision, each independently of those beside it.
-
-        ``overwrite``: the images under a square matrix take the place of the samples.
-        """
+    def __call__(self, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Map samples, in X's precision, each independently of those beside it."""
         if self.matrix is None:
             return X
         if self.matrix.ndim == 1:
             return np.ascontiguousarray(X * self.matrix.astype(X.dtype))
-        return product(X, self.matrix, overwrite=overwrite)
+        return product(X, self.matrix)
 
     def then(self, L: FloatArray) -> FloatArray:
         """The matrix of this map followed by ``L``."""
@@ -53,7 +50,7 @@ class LinearMap:
         return np.asarray(L * self.matrix if self.matrix.ndim == 1 else L @ self.matrix)
 
 
-def product(X: npt.NDArray[Any], L: FloatArray, *, overwrite: bool = False) -> npt.NDArray[Any]:
+def product(X: npt.NDArray[Any], L: FloatArray) -> npt.NDArray[Any]:
     """``X @ L.T`` in X's precision, each sample's image the same whatever samples are beside it.
 
     A matrix product of another shape may be summed in another order. So all products here have
@@ -63,7 +60,7 @@ def product(X: npt.NDArray[Any], L: FloatArray, *, overwrite: bool = False) -> n
     k = len(L)
     filled = np.zeros((-(-d // _COLUMNS) * _COLUMNS, -(-k // _COLUMNS) * _COLUMNS))
     filled[:d, :k] = L.T
-    mapped = X if overwrite and k == d else np.empty((n, k), dtype=X.dtype)
+    mapped = np.empty((n, k), dtype=X.dtype)
 
     def fill(first: int) -> None:
         tile = np.zeros((_TILE, len(filled)))
@@ -100,7 +97,9 @@ def resolved_init(init: Init, samples: Samples, targets: FloatArray | None = Non
     if they are equal, or if there are no labels. With ``targets``, for which the classes stand, the
     error is that of predicting them.
     """
-    if not isinstance(init, str) or init != "auto":
+    if not isinstance(init, str):
+        return np.array(init, dtype=np.float64)
+    if init != "auto":
         return init
     if not len(samples.class_sizes):
         return "identity"
