@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
     summary = _summary(estimator, data) | {
         "file": str(options.output),
         "seconds": seconds,
-        "notes": [*data.notes, *contents.notes, *warned],
+        "notes": [*data.notes, *warned],
     }
     if options.json:
         write_json(summary)

@@ -90,7 +90,6 @@ def _facts(metric: SavedMetric) -> dict[str, Any]:
         "parameters": metric.parameters_,
         "resolved": metric.resolved_,
         "training": facts,
-        "notes": metric.notes_,
     }
 
 
@@ -117,7 +116,7 @@ def _lines(facts: dict[str, Any], top: int) -> list[str]:
     for group in ("parameters", "resolved"):
         settings = ", ".join(f"{name}={value!r}" for name, value in facts[group].items())
         lines += [f"  {group}: {settings}"] if settings else []
-    return lines + [f"  note: {note}" for note in facts["notes"]]
+    return lines
 
 
 def _bars(shares: list[tuple[str, float]], top: int) -> list[str]:
