@@ -169,15 +169,12 @@ class SoftmaxLoss:
         What is learned from.
     chosen : array of bool of shape (n_pairs,)
         Pairs to use.
-    temperature : float, optional
-        By default a third of the one under which the cosines as they are predict the pairs best.
+    temperature : float or None
+        None takes a third of the one under which the cosines as they are predict the pairs best.
     """
 
     def __init__(
-        self,
-        examples: Examples,
-        chosen: npt.NDArray[np.bool_],
-        temperature: float | None = None,
+        self, examples: Examples, chosen: npt.NDArray[np.bool_], temperature: float | None
     ) -> None:
         self.examples = examples
         self.used: IndexArray = np.flatnonzero(chosen)
@@ -191,7 +188,8 @@ class SoftmaxLoss:
     def _third_of_best(self) -> float:
         """Return a third of the temperature of the largest likelihood, from at most 2,048 pairs."""
         blocks = self._blocks[:: max(1, len(self._blocks) // 32)]
-        cosines = [self._products(block, None)[1] for block in blocks]
+        sides = [self._vectors(block) for block in blocks]
+        cosines = [queries @ documents.T for queries, documents in sides]
 
         def loss(log_temperature: float) -> float:
             scaled = [products / np.exp(log_temperature) for products in cosines]
@@ -221,26 +219,21 @@ class SoftmaxLoss:
         self, block: _Block, maps: npt.NDArray[np.float32], gradient: npt.NDArray[np.float32]
     ) -> float:
         """Add the gradient of a block, and return its loss."""
-        sides, products = self._products(block, maps)
-        loss, slopes = _softmax(products / np.float32(self.temperature), block)
-        slopes /= np.float32(self.temperature)
-        (queries, images, lengths), (documents, targets, widths) = sides
+        queries, documents = self._vectors(block)
+        images, lengths = _unit_images(queries, maps[0])
+        targets, widths = documents, None
+        if len(maps) == 2:
+            targets, widths = _unit_images(documents, maps[1])
+        temperature = np.float32(self.temperature)
+        loss, slopes = _softmax(images @ targets.T / temperature, block)
+        slopes /= temperature
         gradient[0] += _tangent(slopes @ targets, images, lengths).T @ queries
         if len(maps) == 2:
             gradient[1] += _tangent(slopes.T @ images, targets, widths).T @ documents
         return loss
 
-    def _products(
-        self, block: _Block, maps: npt.NDArray[np.float32] | None
-    ) -> tuple[Any, npt.NDArray[np.float32]]:
-        """Return vectors, unit images and lengths of both sides, and the cosines."""
-        queries = self.examples.queries[block.queries]
-        documents = self.examples.documents[block.candidates]
-        sides = (
-            _image(queries, None if maps is None else maps[0]),
-            _image(documents, None if maps is None or len(maps) == 1 else maps[1]),
-        )
-        return sides, np.asarray(sides[0][1] @ sides[1][1].T)
+    def _vectors(self, block: _Block) -> tuple[UnitArray, UnitArray]:
+        return self.examples.queries[block.queries], self.examples.documents[block.candidates]
 
 
 def _block(examples: Examples, used: IndexArray, scale: float) -> _Block:
@@ -266,14 +259,12 @@ def _of(pairs: IndexArray, first: int, last: int) -> IndexArray:
     return pairs[start:stop]
 
 
-def _image(vectors: UnitArray, matrix: npt.NDArray[np.float32] | None) -> tuple[Any, Any, Any]:
-    """Return vectors, their images scaled to length 1, and the lengths."""
-    if matrix is None:
-        return vectors, vectors, None
+def _unit_images(vectors: UnitArray, matrix: npt.NDArray[np.float32]) -> tuple[Any, Any]:
+    """Return images scaled to length 1, and the lengths that they had."""
     images = vectors @ matrix.T
     lengths = np.linalg.norm(images, axis=1, keepdims=True)
     images /= lengths
-    return vectors, images, lengths
+    return images, lengths
 
 
 def _tangent(slopes: Any, images: Any, lengths: Any) -> Any:
