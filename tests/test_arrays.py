@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from calipers.arrays import missing_labels, refuse_kinds, refuse_missing
+from calipers.arrays import refuse_kinds, refuse_missing
 
 pa = pytest.importorskip("pyarrow")
 DAY = date(2020, 1, 1)
@@ -30,7 +30,6 @@ MISSING: list[Any] = [
 
 @pytest.mark.parametrize("y", MISSING, ids=lambda y: f"{type(y).__name__}")
 def test_missing_labels_are_found_and_refused(y: Any) -> None:
-    assert missing_labels(y).tolist() == [False, True, False]
     with pytest.raises(ValueError, match=r"^Input y contains NaN or other signs .* \(1 of 3\): "):
         refuse_missing(y)
 
@@ -44,6 +43,7 @@ def test_labels_that_are_there_are_accepted(y: Any) -> None:
     ("X", "told"),
     [
         (np.ma.masked_equal([[1.0, 2.0]], 2.0), "X has 1 masked values"),
+        (pl.LazyFrame({"a": [1.0]}), "X is a LazyFrame, which is not in memory"),
         (np.array([["2020-01-01"]], dtype="datetime64[D]"), "X holds times .datetime64.D..: pass"),
         (pd.DataFrame({"a": [1.0], "b": pd.to_datetime([DAY])}), "X holds times .datetime64"),
         (pl.DataFrame({"a": [1.0], "b": [DAY]}), "X holds times .Date.: pass"),
@@ -51,7 +51,7 @@ def test_labels_that_are_there_are_accepted(y: Any) -> None:
     ],
 )
 def test_kinds_that_numpy_would_convert(X: Any, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises((ValueError, TypeError), match=told):
         refuse_kinds(X, "X")
 
 

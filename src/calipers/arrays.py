@@ -28,8 +28,9 @@ def refuse_lazy(X: object, name: str) -> None:
 
 
 def refuse_kinds(X: Any, name: str) -> None:
-    """Raise if X is masked or holds times, of which NumPy would make meaningless numbers."""
+    """Raise if X is masked, lazy or holds times, of which NumPy would make meaningless numbers."""
     refuse_masked(X, name)
+    refuse_lazy(X, name)
     if hasattr(X, "column_names"):  # of Arrow
         dtypes = X.schema.types
     else:
@@ -44,26 +45,16 @@ def refuse_kinds(X: Any, name: str) -> None:
 
 def refuse_missing(y: Any) -> None:
     """Raise if a label is missing: NaN, None, or NA and NaT of pandas."""
-    n_missing = np.count_nonzero(missing_labels(y))
+    labels = np.array(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)
+    if labels.dtype.kind == "O":
+        n_missing = sum(map(is_missing, labels.ravel()))
+    else:
+        n_missing = np.isnan(labels).sum() if labels.dtype.kind in "fmM" else 0
     if n_missing:
         raise ValueError(
             f"Input y contains NaN or other signs of a missing label ({n_missing} of {len(y)}): "
             "leave out these samples, e.g. by X[keep], y[keep]."
         )
-
-
-def missing_labels(y: Any) -> npt.NDArray[np.bool_]:
-    """Return whether each label is missing.
-
-    >>> missing_labels(["a", None, float("nan")])
-    array([False,  True,  True])
-    """
-    labels = np.array(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)
-    if labels.dtype.kind in "fmM":
-        return np.asarray(np.isnan(labels))
-    if labels.dtype.kind == "O":
-        return np.array([is_missing(label) for label in labels.ravel()], dtype=np.bool_)
-    return np.zeros(labels.shape, dtype=np.bool_)
 
 
 def is_missing(label: object) -> bool:

@@ -7,11 +7,9 @@ The system counts a page of a memory map as memory of the process once the proce
 from __future__ import annotations
 
 import mmap
-import tempfile
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 BLOCK_ELEMENTS = 2**21  # 16 MB in float64
@@ -47,12 +45,3 @@ def release(X: npt.NDArray[Any]) -> None:
     pages = getattr(X, "_mmap", None)
     if pages is not None and getattr(X, "mode", "c") != "c" and hasattr(mmap, "MADV_DONTNEED"):
         pages.madvise(mmap.MADV_DONTNEED)
-
-
-def temporary_memmap(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Return a writable memory map of an unnamed file in the folder for temporary files ($TMPDIR).
-
-    The system frees the disk space when the array is deleted.
-    """
-    with tempfile.TemporaryFile() as file:
-        return np.memmap(file, dtype=dtype, mode="w+", shape=shape)
