@@ -80,7 +80,7 @@ def test_no_gain_is_said_first(tmp_path: Path, capsys: pytest.CaptureFixture[str
     run("adapt", *arguments, "--report", str(page))
     verdict, then, *_, last = capsys.readouterr().out.splitlines()
     assert verdict.startswith("No gain that can be told from nothing")
-    assert then.startswith("So the map is the identity: queries stay as they are")
+    assert then.startswith("So nothing learned is kept: without n_components, queries stay")
     assert last == f"Map: {map_file}"
     assert then in page.read_text()
     run("adapt", *arguments, "--quiet")

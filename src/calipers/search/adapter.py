@@ -172,13 +172,8 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         with Watch(self, queries, None, 2 * self.n_folds + 1, dict) as told:
             rng = self._rng()
             scored, pull = self._cross_validate(problem, rng, told.tick)
-            report = RetrievalReport.of(
-                scored,
-                relevance.names,
-                rng,
-                n_left_out=len(given) - len(relevance.queries),
-                otherwise=self._otherwise(),
-            )
+            n_left_out = len(given) - len(relevance.queries)
+            report = RetrievalReport.of(scored, relevance.names, rng, n_left_out=n_left_out)
             loss = problem.loss(np.ones(len(examples.pairs), dtype=np.bool_))
             learned = next(problem.learn(loss, [pull])) if report.helps else problem.identity
             told.tick()
@@ -214,15 +209,6 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
             scored.append(found)
             pulls = (best,)
         return scored, pulls[0]
-
-    def _otherwise(self) -> str:
-        """What the map is where there is no gain."""
-        if self.n_components is None:
-            return "So the map is the identity: queries stay as they are, but for unit length."
-        return (
-            "So nothing learned is in the map: it only reduces both sides to "
-            f"{self.n_components} dimensions."
-        )
 
     def transform(self, queries: npt.ArrayLike) -> npt.NDArray[Any]:
         """Map queries into the documents' space.

@@ -182,9 +182,8 @@ class RetrievalReport:
         rng: np.random.Generator,
         *,
         n_left_out: int,
-        otherwise: str | None = None,
     ) -> RetrievalReport:
-        """Summarise scores, of which the first decide; `otherwise` is a remark on no gain."""
+        """Summarise scores, of which the first decide."""
         comparisons = {one.name: Comparison.of(one, ids, rng) for one in scored}
         deciding = next(iter(comparisons.values()))
         helps = deciding.lower_bound > 0
@@ -194,7 +193,11 @@ class RetrievalReport:
             f"{'The map helps' if helps else 'No gain that can be told from nothing'}: "
             f"{name} {before} -> {after}, {gain} ({ends}), {where[0].lower()}{where[1:]}."
         )
-        remarks = [otherwise] if otherwise and not helps else []
+        remarks = []
+        if not helps and deciding.name != "given":
+            remarks.append(
+                "So nothing learned is kept: without n_components, queries stay as they are."
+            )
         if deciding.before[DECIDES] >= _SATURATED:
             remarks.append(f"The base is near its ceiling: {name} is {before} of 100 already.")
         if n_left_out:
