@@ -59,15 +59,15 @@ def test_a_fit_within_shares_the_request() -> None:
 
         def inner(_: Any) -> bool:
             with interrupt_requested() as requested:
-                return requested()
+                return requested.came
 
         assert not inner(None)
         ctrl_c()
-        assert outer()
+        assert outer.came
         with ThreadPoolExecutor(1) as pool:
             assert list(pool.map(inner, range(2))) == [True, True]
     with interrupt_requested() as requested:
-        assert not requested()
+        assert not requested.came
 
 
 def test_where_ctrl_c_means_something_else_it_stays_so() -> None:
@@ -76,7 +76,7 @@ def test_where_ctrl_c_means_something_else_it_stays_so() -> None:
     try:
         with interrupt_requested() as requested:
             ctrl_c()
-            assert not requested()
+            assert not requested.came
     finally:
         signal.signal(signal.SIGINT, before)
     assert came == [signal.SIGINT]
@@ -85,7 +85,7 @@ def test_where_ctrl_c_means_something_else_it_stays_so() -> None:
 def test_outside_of_the_main_thread_nothing_is_changed() -> None:
     def inside() -> bool:
         with interrupt_requested() as requested:
-            return requested() or signal.getsignal(signal.SIGINT) is not before
+            return requested.came or signal.getsignal(signal.SIGINT) is not before
 
     before = signal.getsignal(signal.SIGINT)
     with ThreadPoolExecutor(1) as pool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -13,42 +13,41 @@ class InterruptedFitWarning(UserWarning):
     """A fit was ended by Ctrl-C; the metric is the one it had by then."""
 
 
-class _Request:
-    """Notes the first Ctrl-C; a second one ends the program as usual."""
+class Request:
+    """Notes the first Ctrl-C in ``came``; a second one ends the program as usual."""
 
-    def __init__(self) -> None:
-        self.came = False
+    came = False
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
+        """Handle a signal."""
         if self.came:
             raise KeyboardInterrupt
         self.came = True
 
 
-_outermost: _Request | None = None
+_outermost: Request | None = None
 
 
 @contextmanager
-def interrupt_requested() -> Iterator[Callable[[], bool]]:
-    """Yield a function that tells whether Ctrl-C came.
+def interrupt_requested() -> Iterator[Request]:
+    """Yield what tells whether Ctrl-C came.
 
     A fit within a fit shares the request of the outer one, in whatever thread it runs. Where
     Ctrl-C means something else already or is ignored (``nohup``, jobs in the background), or
     outside of the main thread, it stays as it is.
     """
     global _outermost
-    shared = _outermost
-    if shared is not None:
-        yield lambda: shared.came
+    if _outermost is not None:
+        yield _outermost
         return
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield lambda: False
+        yield Request()
         return
-    request = _outermost = _Request()
+    request = _outermost = Request()
     signal.signal(signal.SIGINT, request)
     try:
-        yield lambda: request.came
+        yield request
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         _outermost = None

@@ -168,13 +168,13 @@ CONTRADICTIONS: list[tuple[Any, str, str]] = [
     (
         TripletSGD(radius=1.9),
         "partial_fit",
-        "TripletSGD starts at the identity, whose norm 2 (for 4 features) exceeds radius=1.9: "
+        "TripletSGD starts at the identity, whose norm 2 (in 4 dimensions) exceeds radius=1.9: "
         "raise radius above it.",
     ),
     (
         TripletSGD(recipes.mini_sgd(projection="frank-wolfe"), radius=3.9),
         "fit",
-        "TripletSGD starts at the identity, whose trace 4 (for 4 features) exceeds radius=3.9: "
+        "TripletSGD starts at the identity, whose trace 4 (in 4 dimensions) exceeds radius=3.9: "
         "raise radius above it.",
     ),
     (

@@ -86,25 +86,17 @@ ONE_OF = "'all-pairs-sgd', 'sgd', 'mini-sgd', 'as-sgd', 'hr-sgd', 'ha-sgd' or a 
 @pytest.mark.parametrize(
     ("choices", "sentence"),
     [
-        ({"sampling": "often"}, "A recipe's sampling must be one of 'every', 'slope', "),
-        ({"triplets": "some"}, "A recipe's triplets must be one of 'single', 'all-pairs', "),
-        ({"batch_reduce": "max"}, "A recipe's batch_reduce must be one of 'mean', 'sum', got"),
-        ({"norm_bound": 3}, "A recipe's norm_bound must be one of 'triplet', 'batch', "),
-        ({"margin_unit": "none"}, "A recipe's margin_unit must be one of 'data', 'one', got"),
-        ({"average": "yes"}, "A recipe's average must be one of True, False, got 'yes'."),
-        *(
-            ({"norm_draws": wrong}, "A recipe's norm_draws must be a whole number of at least 1, ")
-            for wrong in (0, 2.5, True, None)
-        ),
+        ({"sampling": "often"}, "The 'sampling' parameter of Recipe must be a str among {"),
+        ({"average": "yes"}, "The 'average' parameter of Recipe must be "),
+        ({"norm_draws": 0}, "The 'norm_draws' parameter of Recipe must be an int in the range [1"),
         *(
             ({"projection": "frank-wolfe", "sampling": sampling}, "A recipe's projection='frank-w")
             for sampling in ("slope", "gradient-norm")
         ),
-        ({"clip": 0.0}, "A recipe's clip must be None or a number above 0, got 0.0."),
-        ({"max_importance_weight": "2"}, "A recipe's max_importance_weight must be None or a "),
+        ({"clip": 0.0}, "The 'clip' parameter of Recipe must be a float in the range (0.0"),
         *(
-            ({"projection": wrong}, "A recipe's projection must be 'every', 'end', 'frank-wolfe' ")
-            for wrong in (0, -1, 2.5, "sometimes", None, True)
+            ({"projection": wrong}, "The 'projection' parameter of Recipe must be ")
+            for wrong in (0, 2.5, "sometimes")
         ),
         *(
             ({"triplets": "all-pairs", **rest}, "A recipe with triplets='all-pairs' needs sampling")

@@ -6,21 +6,26 @@ Only `keep` sets attributes, all of them at once: a fit or a batch that fails ch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
+from time import perf_counter
 from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import _fit_context
-from sklearn.callback import with_callbacks
+from sklearn.callback import CallbackSupportMixin, with_callbacks
 
 from calipers.arrays import FloatArray
 from calipers.data.samples import Samples, relative_weights
 from calipers.data.triplets import check_pairs, check_triplets
 from calipers.estimators.checks import Given, check_labels, check_samples, cluster_of
+from calipers.interrupt import InterruptedFitWarning
 from calipers.metric.init import evenly_spaced
 from calipers.metric.mahalanobis import MahalanobisMixin
+from calipers.notices import warn_user
+from calipers.solvers.training import History, Passes, Round, Watch, train
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 MOST_MEASURED = 10_000  # samples, evenly spaced, whose spread becomes ``feature_scale_``
@@ -185,6 +190,47 @@ class FromPairs(Learner):
             checked = check_pairs(pairs, y, samples.samples.shape[0])
             given = replace(samples, pairs=checked)
             return self._keep(given, self._learn(given))
+
+
+class SteppedLearner(CallbackSupportMixin, Learner):  # type: ignore[misc]
+    """A learner that takes steps: callbacks see each of them, and Ctrl-C ends the fit early."""
+
+    @contextmanager
+    def _watched(
+        self, given: Given, n_steps: int, components: Callable[[], FloatArray]
+    ) -> Iterator[Watch]:
+        """Look on while a fit takes so many steps; ``components()`` is L so far."""
+
+        def so_far() -> dict[str, Any]:
+            return {**self._described(given), **Learned(components()).attributes}
+
+        with Watch(self, given.X, given.y, n_steps, so_far) as watch:
+            yield watch
+        if watch.interrupted:
+            warn_user(
+                f"{type(self).__name__} was interrupted after {watch.n_steps} of {n_steps} steps: "
+                "the metric is the one learned by then.",
+                InterruptedFitWarning,
+            )
+
+    def _trained(
+        self,
+        given: Given,
+        rounds: Iterable[Round | Passes],
+        n_steps: int,
+        components: Callable[[], FloatArray],
+    ) -> tuple[Learned, History]:
+        """Let solvers learn; returns what every such learner keeps, and what was counted."""
+        started = perf_counter()
+        with self._watched(given, n_steps, components) as watch:
+            history = train(rounds, watch)
+        learned = Learned(
+            components(),
+            **history.attributes(),
+            interrupted_=watch.interrupted,
+            solve_seconds_=perf_counter() - started,
+        )
+        return learned, history
 
 
 def standard_deviations(samples: Samples) -> FloatArray:

@@ -19,7 +19,7 @@ from calipers.estimators import (
     TripletSGD,
     WithinClass,
 )
-from calipers.estimators.base import FromPairs, FromTriplets, Learned
+from calipers.estimators.base import FromPairs, FromTriplets, Learned, SteppedLearner
 from calipers.estimators.checks import (
     AT_LEAST_ONE,
     Given,
@@ -28,7 +28,6 @@ from calipers.estimators.checks import (
     check_varies,
 )
 from calipers.estimators.comparison import Candidates, Comparison, learn, task_of
-from calipers.estimators.stepped import SteppedLearner
 from calipers.interrupt import InterruptedFitWarning
 from calipers.metric.mahalanobis import MahalanobisMixin
 from calipers.notices import warn_user

@@ -1,78 +1,34 @@
-"""Learners that take steps, under the eyes of callbacks and Ctrl-C: what they share, by kind."""
+"""Learners that take steps: what they share, by kind."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from calipers.arrays import FloatArray
 from calipers.data.samples import Samples, relative_weights
 from calipers.data.triplets import DrawnTriplets, GivenTriplets, PairsOfTriplets, Source
-from calipers.estimators.base import FromPairs, FromTriplets, Learned, Learner
+from calipers.estimators.base import FromPairs, FromTriplets, Learned, SteppedLearner
 from calipers.estimators.checks import (
     Given,
     check_components,
     check_neighbors,
     check_varies,
 )
-from calipers.interrupt import InterruptedFitWarning
 from calipers.metric.coordinates import Coordinates
 from calipers.metric.init import LinearMap
 from calipers.notices import warn_user
 from calipers.solvers.lbfgs import Descent
 from calipers.solvers.rounds import random_streams
-from calipers.solvers.training import History, Passes, Round, Watch, portion_size, train
+from calipers.solvers.training import Passes, Round, portion_size
 
 _LIMIT_PAIRS = 10_000  # random pairs whose distances tell what is near and what is far
 _PERCENTILES = (5, 95)
-
-
-class SteppedLearner(CallbackSupportMixin, Learner):  # type: ignore[misc]
-    """A learner that takes steps: callbacks see each of them, and Ctrl-C ends the fit early."""
-
-    @contextmanager
-    def _watched(
-        self, given: Given, n_steps: int, components: Callable[[], FloatArray]
-    ) -> Iterator[Watch]:
-        """Look on while a fit takes so many steps; ``components()`` is L so far."""
-
-        def so_far() -> dict[str, Any]:
-            return {**self._described(given), **Learned(components()).attributes}
-
-        with Watch(self, given.X, given.y, n_steps, so_far) as watch:
-            yield watch
-        if watch.interrupted:
-            warn_user(
-                f"{type(self).__name__} was interrupted after {watch.n_steps} of {n_steps} steps: "
-                "the metric is the one learned by then.",
-                InterruptedFitWarning,
-            )
-
-    def _trained(
-        self,
-        given: Given,
-        rounds: Iterable[Round | Passes],
-        n_steps: int,
-        components: Callable[[], FloatArray],
-    ) -> tuple[Learned, History]:
-        """Let solvers learn; returns what every such learner keeps, and what was counted."""
-        started = perf_counter()
-        with self._watched(given, n_steps, components) as watch:
-            history = train(rounds, watch)
-        learned = Learned(
-            components(),
-            **history.attributes(),
-            interrupted_=watch.interrupted,
-            solve_seconds_=perf_counter() - started,
-        )
-        return learned, history
 
 
 class Minimiser(SteppedLearner):

@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from calipers.arrays import FloatArray
 from calipers.data.samples import in_memory, thinned
 from calipers.data.triplets import GivenTriplets, check_triplets
-from calipers.estimators.base import FromTriplets, Learned, checking
+from calipers.estimators.base import FromTriplets, Learned, SteppedLearner, checking
 from calipers.estimators.checks import (
     AT_LEAST_ONE,
     INITS,
@@ -30,16 +30,13 @@ from calipers.estimators.checks import (
     check_samples,
     check_varies,
 )
-from calipers.estimators.stepped import SteppedLearner
 from calipers.metric.coordinates import Coordinates
 from calipers.metric.init import initial_map, resolved_init
 from calipers.solvers.low_rank import FactorRound
 from calipers.solvers.plan import Plan
 from calipers.solvers.recipes import READINGS, RECIPES, MethodName, Recipe, recipe_of
 from calipers.solvers.rounds import TripletRounds, random_streams
-from calipers.solvers.sgd import SGDSolver
 from calipers.solvers.streams import TripletStream
-from calipers.solvers.training import History
 from calipers.threads import single_threaded_blas
 
 
@@ -246,7 +243,7 @@ class TripletSGD(FromTriplets, SteppedLearner):
 
     def _learn(self, given: Given) -> Learned:
         """Resolve what was not told, then mine and solve, round by round."""
-        started, recipe = perf_counter(), self._checked_recipe(given)
+        started, recipe = perf_counter(), self._checked_recipe(given, min(given.samples.shape))
         notes, asked = check_varies(given), self.get_params(deep=False)
         if given.triplets is None:
             given = replace(given, samples=thinned(given.samples, self.max_samples))
@@ -264,10 +261,9 @@ class TripletSGD(FromTriplets, SteppedLearner):
             factored = FactorRound(given.samples, initial_map(init, given.samples), k, rngs[0])
             return self._learned_from(given, factored, started).also(**resolved)
         coordinates, samples = Coordinates.of(init, given.samples)
-        self._check_radius(samples.shape[1])
         rounds = TripletRounds(coordinates, samples, plan, rngs, triplets, k)
         learned = self._learned_from(given, rounds, started)
-        return learned.also(_last_round_=self._facts(rounds.solver), **resolved)
+        return learned.also(_last_round_=rounds.facts, **resolved)
 
     @single_threaded_blas()
     def _learned_from(
@@ -278,13 +274,14 @@ class TripletSGD(FromTriplets, SteppedLearner):
         learned, history = self._trained(given, rounds, rounds.n_steps, rounds.components)
         mining = prepared + rounds.mining_seconds
         return learned.also(
-            **_counted(history),
+            n_projections_=history.total("n_projections"),
+            triplet_curve_=history.example_curve(),
             mining_seconds_=mining,
             solve_seconds_=perf_counter() - started - mining,
         )
 
-    def _checked_recipe(self, given: Given) -> Recipe:
-        """The recipe; raise for settings that make no sense with it or with these samples."""
+    def _checked_recipe(self, given: Given, rank: int) -> Recipe:
+        """The recipe; raise for settings that contradict it, or samples of this rank."""
         recipe = recipe_of(self.method)
         if not recipe.batched and self.batch_size not in (None, 1):
             raise ValueError(
@@ -293,22 +290,15 @@ class TripletSGD(FromTriplets, SteppedLearner):
                 "'hr-sgd' or 'ha-sgd'."
             )
         check_init(self, given)
-        return recipe
-
-    def _check_radius(self, n_features: int) -> None:
-        """Raise if the norm or trace of the first iterate, the identity, exceeds the radius."""
-        of_trace = recipe_of(self.method).projection == "frank-wolfe"
-        size = n_features if of_trace else n_features**0.5
+        of_trace = recipe.projection == "frank-wolfe"
+        size = rank if of_trace else rank**0.5
         if size > self.radius:
             raise ValueError(
                 f"{type(self).__name__} starts at the identity, whose "
-                f"{'trace' if of_trace else 'norm'} {size:.4g} (for {n_features} features) exceeds "
+                f"{'trace' if of_trace else 'norm'} {size:.4g} (in {rank} dimensions) exceeds "
                 f"radius={self.radius:g}: raise radius above it."
             )
-
-    def _facts(self, solver: SGDSolver | None) -> dict[str, Any] | None:
-        """What the paper's theorems are evaluated with."""
-        return None if solver is None else {**solver.facts, "smoothness": float(self.smoothness)}
+        return recipe
 
     def _learn_batch(self, given: Given, add: Callable[[TripletStream], None]) -> Self:
         """Learn from what ``add`` adds to a copy of the stream, at the first call a new one."""
@@ -323,30 +313,26 @@ class TripletSGD(FromTriplets, SteppedLearner):
             stream.components(self.n_components),
             **stream.resolved,
             **stream.history.attributes(),
-            **_counted(stream.history),
+            n_projections_=stream.history.total("n_projections"),
+            triplet_curve_=stream.history.example_curve(),
             feature_scale_=stream.standard_deviations,
             interrupted_=False,
             mining_seconds_=mined - started,
             solve_seconds_=perf_counter() - mined,
             _stream_=stream,
-            _last_round_=self._facts(stream.solver),
+            _last_round_=stream.facts,
         )
         if stream.classes is not None:
             learned.also(classes_=stream.classes)
         return self._keep(given, learned)
 
     def _new_stream(self, given: Given, X: npt.NDArray[Any]) -> TripletStream:
-        recipe, init = self._checked_recipe(given), resolved_init(self.init, given.samples)
+        recipe, init = (
+            self._checked_recipe(given, X.shape[1]),
+            resolved_init(self.init, given.samples),
+        )
         labelled = len(given.classes) > 0
         plan = Plan.for_stream(recipe, self.get_params(deep=False), labelled=labelled)
-        self._check_radius(X.shape[1])
         resolved = {"init_": init, "notes_": [], **plan.attributes()}
         start, rngs = initial_map(init, given.samples), random_streams(self.random_state)
         return TripletStream(start, plan, rngs, X, resolved)
-
-
-def _counted(history: History) -> dict[str, Any]:
-    return {
-        "n_projections_": history.total("n_projections"),
-        "triplet_curve_": history.example_curve(),
-    }

@@ -18,6 +18,12 @@ from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias, get_args
 
+from sklearn.utils._param_validation import (
+    Interval,
+    StrOptions,
+    validate_parameter_constraints,
+)
+
 from calipers.solvers.parts import AtEnd, EveryUpdate, FrankWolfe, Periodic, Rule
 
 MethodName: TypeAlias = Literal["all-pairs-sgd", "sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd"]
@@ -25,6 +31,24 @@ Triplets: TypeAlias = Literal["single", "all-pairs"]
 Sampling: TypeAlias = Literal["every", "slope", "gradient-norm"]
 NormRule: TypeAlias = Literal["triplet", "batch", "bound", "running"]
 Projection: TypeAlias = int | Literal["every", "end", "frank-wolfe"]
+
+
+_CONSTRAINTS: dict[str, list[Any]] = {
+    "triplets": [StrOptions(set(get_args(Triplets)))],
+    "sampling": [StrOptions(set(get_args(Sampling)))],
+    "batched": ["boolean"],
+    "projection": [
+        StrOptions({"every", "end", "frank-wolfe"}),
+        Interval(Integral, 1, None, closed="left"),
+    ],
+    "average": ["boolean"],
+    "batch_reduce": [StrOptions({"mean", "sum"})],
+    "max_importance_weight": [Interval(Real, 0, None, closed="neither"), None],
+    "norm_bound": [StrOptions(set(get_args(NormRule)))],
+    "norm_draws": [Interval(Integral, 1, None, closed="left")],
+    "margin_unit": [StrOptions({"data", "one"})],
+    "clip": [Interval(Real, 0, None, closed="neither"), None],
+}
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,35 +101,7 @@ class Recipe:
     clip: float | None = None
 
     def __post_init__(self) -> None:
-        allowed = {
-            "triplets": get_args(Triplets),
-            "sampling": get_args(Sampling),
-            "batched": (True, False),
-            "average": (True, False),
-            "batch_reduce": ("mean", "sum"),
-            "norm_bound": get_args(NormRule),
-            "margin_unit": ("data", "one"),
-        }
-        for name, values in allowed.items():
-            value = getattr(self, name)
-            if value not in values or (values == (True, False) and not isinstance(value, bool)):
-                raise ValueError(
-                    f"A recipe's {name} must be one of {', '.join(map(repr, values))}, got "
-                    f"{value!r}."
-                )
-        _check_projection(self.projection)
-        for name in ("max_importance_weight", "clip"):
-            value = getattr(self, name)
-            is_number = isinstance(value, Real) and not isinstance(value, bool)
-            if value is not None and not (is_number and float(value) > 0):
-                raise ValueError(
-                    f"A recipe's {name} must be None or a number above 0, got {value!r}."
-                )
-        if not _is_whole(self.norm_draws) or self.norm_draws < 1:
-            raise ValueError(
-                "A recipe's norm_draws must be a whole number of at least 1, got "
-                f"{self.norm_draws!r}."
-            )
+        validate_parameter_constraints(_CONSTRAINTS, vars(self), caller_name="Recipe")
         if self.projection == "frank-wolfe" and self.sampling != "every":
             raise ValueError(
                 f"A recipe's projection='frank-wolfe' has no meaning for sampling="
@@ -145,23 +141,6 @@ class Recipe:
         if self.projection == "frank-wolfe":
             return FrankWolfe(radius, lipschitz, unit)
         return Periodic(min(int(self.projection), sys.maxsize))
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
-
-
-def _check_projection(projection: Projection) -> None:
-    if (_is_whole(projection) and int(projection) >= 1) or projection in (
-        "every",
-        "end",
-        "frank-wolfe",
-    ):
-        return
-    raise ValueError(
-        "A recipe's projection must be 'every', 'end', 'frank-wolfe' or a whole number of at "
-        f"least 1, got {projection!r}."
-    )
 
 
 def all_pairs_sgd(**choices: Any) -> Recipe:

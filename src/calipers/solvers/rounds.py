@@ -87,6 +87,12 @@ class TripletRounds:
         metric, unit = self.solver.metric, self.solver.init_scale
         return self.coordinates.components(metric, unit, self.samples, self.n_components)
 
+    @property
+    def facts(self) -> dict[str, Any] | None:
+        """What the paper's theorems are evaluated with, of the last round."""
+        smoothness = self.plan.smoothness
+        return None if self.solver is None else {**self.solver.facts, "smoothness": smoothness}
+
     def start(self, samples: Samples, source: Source) -> SGDSolver:
         """A solver at the identity, in units of the first triplets."""
         X, first = samples.local(next(source.portions(LARGEST_PORTION)), n_columns=3)

@@ -145,12 +145,17 @@ class SGDSolver:
         init_scale: float = 1.0,
     ) -> None:
         self.settings, self.init_scale = settings, init_scale
+        self.batch_size = settings.batch_size
         self.accept_rng, self.pick_rng = accept_rng, pick_rng
         memory = np.zeros(settings.projection.memory_shape(n_features))
         self.core_state = State(np.eye(n_features), init_scale, memory, floor=1.0)
         self.n_iterations = 0
         self.curve: list[Point] = []
         rows = settings.batch_size // settings.all_pairs
+        # near and far rows of a batch that are looked at before the decision; and rows at a time
+        self._n_candidates = 1 if isinstance(settings.policy, BySlope) else rows
+        by_memory = BLOCK_BYTES // (16 * n_features)
+        self._max_rows = max(settings.batch_size, min(4096, by_memory))
         self._gap, self._rank = 1.0, 2.0 * rows + 1.0
         self._method = Method(
             settings.loss,
@@ -248,11 +253,6 @@ class SGDSolver:
         return _Plan(length=span, look_ahead=0, chunk=k * -(-max(64, CHUNK_WORK // d**2) // k))
 
     @property
-    def batch_size(self) -> int:
-        """Triplets of an iteration."""
-        return self.settings.batch_size
-
-    @property
     def n_updates(self) -> int:
         """Updates so far, those lost in rounding included."""
         return self.core_state.updates
@@ -298,15 +298,3 @@ class SGDSolver:
         average += self.core_state.total
         average /= self.n_iterations
         return np.asarray(average)
-
-    @property
-    def _n_candidates(self) -> int:
-        """Near and far rows of a batch that are looked at before the decision."""
-        if isinstance(self.settings.policy, BySlope):
-            return 1
-        return self.settings.batch_size // self.settings.all_pairs
-
-    @property
-    def _max_rows(self) -> int:
-        by_memory = BLOCK_BYTES // (16 * len(self.core_state.M))
-        return max(self.settings.batch_size, min(4096, by_memory))

@@ -104,6 +104,12 @@ class TripletStream:
         """Of each feature, of all samples so far."""
         return np.sqrt(self.moments.variances)
 
+    @property
+    def facts(self) -> dict[str, Any] | None:
+        """What the paper's theorems are evaluated with."""
+        smoothness = self.plan.smoothness
+        return None if self.solver is None else {**self.solver.facts, "smoothness": smoothness}
+
     def add_labelled(self, X: npt.NDArray[Any], y: npt.NDArray[Any]) -> None:
         """Make triplets whose anchors are new samples."""
         codes = self.reservoir.encode(y)

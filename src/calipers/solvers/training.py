@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -76,15 +75,12 @@ class Round:
 
     def steps(self) -> Iterator[tuple[npt.NDArray[Any], IndexArray]]:
         """Portions, whole batches only, and the arrays they index."""
-        return islice(self._portions(), self.n_steps)
-
-    def _portions(self) -> Iterator[tuple[npt.NDArray[Any], IndexArray]]:
-        """Samples are fetched for many portions at a time."""
-        size = self.portion_size
+        size, left = self.portion_size, self.n_steps
         for examples in self.source.portions(size * max(1, LARGEST_PORTION // size)):
             X, local = self.samples.local(examples, n_columns=self.n_index_columns)
-            for first in range(0, len(local), size):
+            for first in range(0, len(local), size)[:left]:
                 yield X, local[first : first + size]
+            left -= -(-len(local) // size)
 
 
 @dataclass
@@ -127,7 +123,7 @@ class Watch:
 
     def __enter__(self) -> Self:
         self._context.call_on_fit_task_begin(**self._told)
-        self._requested = self._stack.enter_context(interrupt_requested())
+        self._request = self._stack.enter_context(interrupt_requested())
         return self
 
     def __exit__(self, *error: Any) -> None:
@@ -146,7 +142,7 @@ class Watch:
         """A step is over; returns whether to stop."""
         self.n_steps += 1
         stop = self._step.call_on_fit_task_end(**self._told, reconstruction_attributes=self._so_far)
-        self.interrupted = self._requested()
+        self.interrupted = self._request.came
         self.stopped = bool(stop) or self.interrupted
         return self.stopped
 
