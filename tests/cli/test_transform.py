@@ -35,36 +35,6 @@ def test_transform(ending: str) -> None:
         assert data.names == [f"tripletsgd{i}" for i in range(4)]
 
 
-@pytest.mark.parametrize(
-    ("ending", "labelled", "told"),
-    [
-        (".csv", True, ""),
-        (".npy", True, "An .npy file holds no labels and IDs: write .csv"),
-        (".npz", True, "An .npz file holds no columns beside the labels: write .csv"),
-        (".npz", False, "An .npz file holds no labels and IDs: write .csv"),
-    ],
-)
-@pytest.mark.usefixtures("folder")
-def test_columns_that_a_file_cannot_hold_are_told(
-    ending: str, labelled: bool, told: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    quick_fit()
-    rows = [
-        [f"n{i}" if i else "NA", *X[i].tolist(), SPECIES[i] if i or labelled else ""]
-        for i in range(150)
-    ]
-    lines = [["id", *FEATURES, "species"], *rows]
-    Path("ids.csv").write_text("\n".join(",".join(map(str, line)) for line in lines))
-    run("transform", "m", "ids.csv", "--label", "species", "-o", f"out{ending}")
-    err = capsys.readouterr().err
-    assert told in err
-    assert ("file holds" in err) == (ending != ".csv")
-    if ending == ".npz":
-        assert ("y" in np.load("out.npz")) == labelled
-    elif ending == ".csv":
-        assert Path("out.csv").read_text().splitlines()[1].startswith("NA,")
-
-
 def test_transform_without_labels_or_names(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -79,7 +49,7 @@ def test_transform_without_labels_or_names(
     written = np.loadtxt("out.csv", delimiter=",", skiprows=1)
     np.testing.assert_allclose(written, X @ metric.components_.T)
     np.save("X.npy", X[:, :3])
-    assert "has 3 columns beside the label, but the metric was learned from 4" in refused(
+    assert "X.npy has 3 columns beside the label, but the metric was" in refused(
         capsys, "transform", "m", "X.npy", "-o", "new.csv"
     )
     assert not Path("new.csv").exists()

@@ -28,7 +28,7 @@ from calipers.cli.output import (
     write_json,
     write_picture,
 )
-from calipers.cli.reading import add_data, read_labelled
+from calipers.cli.reading import add_data, mistakes_in, read_labelled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -140,7 +140,7 @@ def _evaluate(data: Labelled, options: argparse.Namespace) -> _Found:
     found = _Found(Verdict(data.y, fold_of, n_neighbors=options.neighbors))
     n_folds = found.verdict.n_folds
     with (
-        learners.mistakes_in(options.data),
+        mistakes_in(options.data),
         meter(n_folds, show=not options.quiet) as bar,
     ):
         for fold in range(n_folds):

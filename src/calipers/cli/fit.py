@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from calipers.cli import learners
 from calipers.cli.options import TABLE, add_output, check_apart
 from calipers.cli.output import console, meter, remark, say, write_json
-from calipers.cli.reading import add_data, read_labelled
+from calipers.cli.reading import add_data, mistakes_in, read_labelled
 
 if TYPE_CHECKING:
     from calipers.cli.options import Commands
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     data = read_labelled(options)
     started = perf_counter()
     with (
-        learners.mistakes_in(options.data),
+        mistakes_in(options.data),
         meter(1, show=not options.quiet) as bar,
         bar.step(f"learning, {options.learner}") as advance,
     ):

@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 import inspect
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from calipers.cli.options import advanced, seed, whole_number
@@ -77,17 +75,6 @@ def make(options: argparse.Namespace) -> Any:
         if value is not None:
             given[name] = value
     return learner(**given)
-
-
-@contextmanager
-def mistakes_in(source: str) -> Iterator[None]:
-    """Say of which file it is what the library says of samples and labels."""
-    from calipers.data.files import FileError
-
-    try:
-        yield
-    except (ValueError, TypeError) as wrong:
-        raise FileError(f"{source}: {wrong}") from wrong
 
 
 def learn(estimator: Any, X: npt.NDArray[Any], y: npt.NDArray[Any], callback: Meter) -> list[str]:

@@ -139,7 +139,7 @@ def read_labelled(options: argparse.Namespace) -> Labelled:
         encoder = TableEncoder(
             decimal=reader.decimal, thousands=reader.thousands, drop_ids=options.drop_ids
         )
-        with _mistakes_in(options.data):
+        with mistakes_in(options.data):
             columns, X = X, encoder.fit(X).transform(X)
         names = encoder.get_feature_names_out().tolist() if table.named else None
         left_out += [f"{name} ({why})" for name, why in encoder.left_out_.items()]
@@ -151,52 +151,33 @@ def read_labelled(options: argparse.Namespace) -> Labelled:
     )
 
 
-def read_new(
-    options: argparse.Namespace, metric: SavedMetric
-) -> tuple[npt.NDArray[Any], DataFrame | None, npt.NDArray[Any] | None]:
-    """Read samples to transform, the columns beside them, and labels if asked for and in each row.
-
-    Columns are read and encoded as those that the metric was learned from.
-    """
-    from calipers.data.files import FileError
-    from calipers.data.tables import numbers_of, read_table
+def read_new(options: argparse.Namespace, metric: SavedMetric) -> Table:
+    """Read samples to transform: columns are read as those that the metric was learned from."""
+    from calipers.data.tables import read_table
 
     encoder, features = metric.encoder_, None
     if encoder is not None:
         features = {entry["name"]: entry["type"] for entry in encoder.columns_}
     elif hasattr(metric, "feature_names_in_"):
         features = dict.fromkeys(metric.feature_names_in_.tolist(), "number")
+    reader = _reader(options, encoder)
     table = read_table(
-        options.data,
-        _reader(options, encoder),
-        label=options.label,
-        ignore=options.ignore,
-        features=features,
+        options.data, reader, label=options.label, ignore=options.ignore, features=features
     )
     _tell(table, options)
-    X = table.X
-    if encoder is not None:
-        with _mistakes_in(options.data):
-            X = encoder.transform(X)
-    elif hasattr(X, "columns"):
-        X = numbers_of(X, options.data)
-    if X.shape[1] != metric.n_features_in_:
-        raise FileError(
-            f"{options.data} has {X.shape[1]} columns beside the label, but the metric "
-            f"{options.metric} was learned from {metric.n_features_in_}: give the same columns, "
-            "and name those that are none of them with --label or --ignore."
-        )
-    return X, table.others, table.y if table.has_label.all() else None
+    return table
 
 
 @contextmanager
-def _mistakes_in(source: str) -> Iterator[None]:
-    """Name the file of which an encoder speaks."""
+def mistakes_in(source: str) -> Iterator[None]:
+    """Say of which file it is what the library says of samples and labels."""
     from calipers.data.files import FileError
 
     try:
         yield
-    except ValueError as wrong:
+    except FileError:
+        raise
+    except (ValueError, TypeError) as wrong:
         raise FileError(f"{source}: {wrong}") from wrong
 
 
