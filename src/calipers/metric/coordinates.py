@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import qr
 
 from calipers.arrays import FloatArray
@@ -65,14 +63,6 @@ class Coordinates:
         roots, outside = whitening(class_centered(Z, labels), n_features=X.shape[1])
         white = MemorySamples(product(Z, roots), labels, samples.weights)
         return cls(linear, basis, roots, outside**2), white
-
-    def __call__(self, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Samples of X in these coordinates."""
-        mapped = self.init(X)
-        for L in (None if self.basis is None else self.basis.T, self.learned):
-            if L is not None:
-                mapped = product(mapped, L)
-        return mapped
 
     def then(self, M: FloatArray, unit: float) -> tuple[Coordinates, LinearMap]:
         """Coordinates under a metric M learned in these, and the map from these to them.

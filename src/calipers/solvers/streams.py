@@ -89,7 +89,7 @@ class TripletStream:
     ) -> None:
         self.coordinates, self.plan, self.resolved = Coordinates(init), plan, resolved
         self.triplet_rng, *self.solver_rngs = rngs
-        self.first = MemorySamples(self.coordinates(first_X))
+        self.first = MemorySamples(self.coordinates.init(first_X))
         self.reservoir = Reservoir(first_X.shape[1], self.triplet_rng.spawn(1)[0])
         self.X = np.empty((0, first_X.shape[1]), dtype=first_X.dtype)
         self.triplets = np.empty((0, 3), dtype=np.intp)
@@ -134,7 +134,7 @@ class TripletStream:
         if not self.is_started:
             self._start()
         assert self.solver is not None
-        self.solver.advance(self.coordinates(self.X), self.triplets[:n])
+        self.solver.advance(self.coordinates.init(self.X), self.triplets[:n])
         if self.is_started:
             self._keep_last(len(self.triplets) - n)
 
@@ -147,7 +147,7 @@ class TripletStream:
 
     def _start(self) -> None:
         """A solver at the identity; for good once its unit can be measured."""
-        samples = MemorySamples(self.coordinates(self.X))
+        samples = MemorySamples(self.coordinates.init(self.X))
         rngs = [self.triplet_rng, *deepcopy(self.solver_rngs)]
         rounds = TripletRounds(self.coordinates, samples, self.plan, rngs)
         self.solver = rounds.start(samples, GivenTriplets(self.triplets))
@@ -174,7 +174,7 @@ class TripletStream:
         draw: Callable[..., Source] = AllPairsTriplets if by_anchor else DrawnTriplets
         n = len(anchors) * (k**2 if by_anchor else k)
         source: Source = draw(
-            MemorySamples(self.coordinates(X), codes),
+            MemorySamples(self.coordinates.init(X), codes),
             n,
             n_neighbors=k,
             rng=self.triplet_rng.spawn(1)[0],
