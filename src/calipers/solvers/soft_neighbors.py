@@ -92,15 +92,6 @@ def width_factor(apart: FloatArray) -> float:
     return WIDTH / typical if typical > 0.0 else 1.0
 
 
-def anchor_gradients(
-    slopes: FloatArray, anchors: FloatArray, references: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Derivatives of a loss by the images of anchors and of references."""
-    of_anchors = slopes.sum(axis=1)[:, None] * anchors - slopes @ references
-    of_references = slopes.sum(axis=0)[:, None] * references - slopes.T @ anchors
-    return 2.0 * of_anchors, 2.0 * of_references
-
-
 class AllAnchors:
     """A loss of all samples as anchors and references, in blocks: memory grows with n, not n^2.
 
@@ -138,8 +129,9 @@ class AllAnchors:
             slopes, values = self.loss(squared, self.targets[block], self.targets, self.weights)
             counts = np.ones(len(rows)) if self.weights is None else self.weights[block]
             slopes *= counts[:, None]
-            of_anchors, of_references = anchor_gradients(slopes, Z[block], Z)
-            slope = of_anchors.T @ self.X[block] + of_references.T @ self.X
+            of_anchors = slopes.sum(axis=1)[:, None] * Z[block] - slopes @ Z
+            of_references = slopes.sum(axis=0)[:, None] * Z - slopes.T @ Z[block]
+            slope = 2.0 * (of_anchors.T @ self.X[block] + of_references.T @ self.X)
             return float(values @ counts), slope
 
         size = max(1, _BLOCK_DISTANCES // len(Z))
