@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris, load_wine
 
 from calipers import MCML, MMC
 from calipers.arrays import FloatArray, IndexArray
-from calipers.solvers.all_pairs import Collapse, Separation
+from calipers.solvers.soft_neighbors import Collapse, Separation
 from learners import noise
 from reference.pairs_by_definition import mcml_divergence, mmc_ratio
 

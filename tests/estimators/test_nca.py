@@ -94,7 +94,7 @@ def test_mlkr_needs_targets_that_differ(targets: Any) -> None:
 
 
 def test_mlkr_needs_numbers() -> None:
-    with pytest.raises(ValueError, match="MLKR needs targets that are numbers, got 'a'"):
+    with pytest.raises(ValueError, match="could not convert string to float"):
         MLKR().fit(X, np.array(["a", "b", "c"])[Y])
 
 

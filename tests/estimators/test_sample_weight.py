@@ -26,10 +26,15 @@ from calipers import (
 )
 from calipers.data import memmap
 from calipers.solvers import soft_neighbors
-from calipers.solvers.all_pairs import divergences, separations
 from calipers.solvers.large_margin import LargeMargin
 from calipers.solvers.low_rank import FactoredSolver
-from calipers.solvers.soft_neighbors import AllAnchors, expected_errors, squared_errors
+from calipers.solvers.soft_neighbors import (
+    AllAnchors,
+    divergences,
+    expected_errors,
+    separations,
+    squared_errors,
+)
 from learners import FROM_TRIPLETS, LEARNERS, iris, little
 
 X, Y = iris()

@@ -2,16 +2,16 @@
 
 Read `base` (fit, and what it keeps), `checks` (the one entry), then any learner.
 
-============= =====================================================================
+============= ==========================================================================
 module        what learners share
-============= =====================================================================
+============= ==========================================================================
 base          the public methods to fit; the only code that sets attributes
 checks        input is checked once; `Given` holds it
 stepped       learners that take steps, by kind
 closed_forms  formulas of second moments, in one fit or in a stream
-soft_learning factors by losses of soft neighbours (NCA, MLKR)
+minimisers    objectives of all samples by L-BFGS (LMNN, MMC, MCML, NCA, MLKR)
 comparison    candidates on folds, and the simplest of the best (MetricCV)
-============= =====================================================================
+============= ==========================================================================
 
 ============ ===========================================================================
 module       learner

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from numbers import Real
-from time import perf_counter
 from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval
 
 from calipers.data.samples import in_memory
 from calipers.estimators.base import Learned
-from calipers.estimators.checks import (
-    AT_LEAST_ONE,
-    NOT_NEGATIVE,
-    Given,
-    check_components,
-    check_neighbors,
-    check_varies,
-    first_of,
-)
-from calipers.estimators.stepped import Minimiser
-from calipers.notices import DataWarning, warn_user
+from calipers.estimators.checks import AT_LEAST_ONE, NOT_NEGATIVE, Given
+from calipers.estimators.minimisers import Minimiser
 from calipers.solvers.large_margin import LargeMargin, descent
-from calipers.threads import single_threaded_blas
+from calipers.solvers.lbfgs import Descent
 
 
 class LMNN(Minimiser):
@@ -70,8 +59,8 @@ class LMNN(Minimiser):
         Triplets with a hinge above 0 at M.
     converged_ : bool
         Whether the steps met `tol`.
-    mining_seconds_, solve_seconds_ : float
-        Time to find the targets, and to learn from them.
+    solve_seconds_ : float
+        Time of the steps.
     notes_ : list of str
         Remarks about the data that explain the metric but need no warning.
     classes_, n_features_in_, feature_names_in_
@@ -118,32 +107,17 @@ class LMNN(Minimiser):
         self.tol = tol
         self.n_components = n_components
 
-    @single_threaded_blas()
-    def _learn(self, given: Given) -> Learned:
-        started, samples = perf_counter(), in_memory(given.samples)
-        notes, k = check_varies(given), int(self.n_neighbors)
-        check_components(self, samples.shape[1])
-        check_neighbors(self, given, k)
-        self._warn_of_small_classes(given)
+    def _descent(self, given: Given) -> Descent:
+        samples = in_memory(given.samples)
         problem = LargeMargin(
             samples.X,
             samples.labels,
             samples.weights,
-            n_neighbors=k,
+            n_neighbors=int(self.n_neighbors),
             push_weight=float(self.push_weight),
         )
-        solver = descent(problem, tol=float(self.tol), max_iter=int(self.max_iter))
-        prepared = perf_counter() - started
-        learned = self._minimised(replace(given, samples=samples), solver)
-        return learned.also(n_active_=solver.value.n_active, notes_=notes, mining_seconds_=prepared)
+        return descent(problem, tol=float(self.tol), max_iter=int(self.max_iter))
 
-    def _warn_of_small_classes(self, given: Given) -> None:
-        sizes = given.samples.class_sizes
-        small = given.classes[(sizes > 1) & (sizes <= self.n_neighbors)]
-        if len(small):
-            warn_user(
-                f"{len(small)} of {len(given.classes)} classes have no more than n_neighbors="
-                f"{self.n_neighbors} samples ({first_of(small)}): their samples have all others "
-                "of the class as targets.",
-                DataWarning,
-            )
+    def _minimised(self, given: Given, descent: Descent, *more: Any) -> Learned:
+        learned = super()._minimised(given, descent, *more)
+        return learned.also(n_active_=descent.value.n_active)

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
 
 from calipers.data.samples import in_memory
-from calipers.estimators.base import Learned
-from calipers.estimators.checks import (
-    AT_LEAST_ONE,
-    NOT_NEGATIVE,
-    Given,
-    check_classes,
-    check_components,
-    check_varies,
-    warn_singletons,
-)
-from calipers.estimators.stepped import Minimiser
+from calipers.estimators.checks import AT_LEAST_ONE, NOT_NEGATIVE, Given
+from calipers.estimators.minimisers import Minimiser
 from calipers.metric.init import scaled
-from calipers.solvers.all_pairs import Collapse, of_typical_width
 from calipers.solvers.lbfgs import Descent
-from calipers.threads import single_threaded_blas
+from calipers.solvers.soft_neighbors import Collapse, of_typical_width
 
 
 class MCML(Minimiser):
@@ -60,8 +48,8 @@ class MCML(Minimiser):
         Steps; each lowers the objective.
     converged_ : bool
         Whether the steps met `tol`.
-    mining_seconds_, solve_seconds_ : float
-        Time to prepare, and to learn.
+    solve_seconds_ : float
+        Time of the steps.
     notes_ : list of str
         Remarks about the data that explain the metric but need no warning.
     classes_ : ndarray of shape (n_classes,)
@@ -96,24 +84,16 @@ class MCML(Minimiser):
         self.tol = tol
         self.n_components = n_components
 
-    @single_threaded_blas()
-    def _learn(self, given: Given) -> Learned:
-        started, samples = perf_counter(), in_memory(given.samples)
-        notes = check_varies(given)
-        check_components(self, samples.shape[1])
-        check_classes(self, given)
-        warn_singletons(given)
+    def _descent(self, given: Given) -> Descent:
+        samples = in_memory(given.samples)
         unit = np.asarray(scaled(samples).matrix)
         X = samples.X.astype(np.float64, copy=False) * unit
         X -= X.mean(axis=0)
         problem = Collapse(X, samples.labels, samples.weights)
-        solver = Descent(
+        return Descent(
             problem.at,
             problem.at(of_typical_width(X)),
             tol=float(self.tol),
             max_iter=int(self.max_iter),
             metric=lambda L: np.asarray((L * unit).T @ (L * unit)),
         )
-        prepared = perf_counter() - started
-        learned = self._minimised(replace(given, samples=samples), solver)
-        return learned.also(notes_=notes, mining_seconds_=prepared)

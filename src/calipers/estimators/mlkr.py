@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
 import numpy as np
 import numpy.typing as npt
 
 from calipers.estimators.base import Learned
-from calipers.estimators.checks import AT_LEAST_ONE, INITS, NOT_NEGATIVE, Given
-from calipers.estimators.soft_learning import FactorLearner
-from calipers.solvers import low_rank
+from calipers.estimators.checks import Given
+from calipers.estimators.minimisers import FactorLearner
+from calipers.solvers.low_rank import FACTOR_BATCH
 from calipers.solvers.soft_neighbors import squared_errors
 
 
@@ -80,15 +78,6 @@ class MLKR(FactorLearner):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [AT_LEAST_ONE, None],
-        "init": INITS,
-        "batch_size": [low_rank.BATCH_SIZES, None],
-        "max_iter": [AT_LEAST_ONE, None],
-        "tol": [NOT_NEGATIVE],
-        "random_state": ["random_state"],
-    }
-
     _target = "numbers"
 
     def __init__(
@@ -96,7 +85,7 @@ class MLKR(FactorLearner):
         n_components: int | None = None,
         *,
         init: str | npt.ArrayLike = "scaled",
-        batch_size: int | None = low_rank.FACTOR_BATCH,
+        batch_size: int | None = FACTOR_BATCH,
         max_iter: int | None = None,
         tol: float = 1e-5,
         random_state: int | np.random.RandomState | None = None,
@@ -109,13 +98,7 @@ class MLKR(FactorLearner):
         self.random_state = random_state
 
     def _learn(self, given: Given) -> Learned:
-        try:
-            values = given.classes.astype(np.float64)
-        except (TypeError, ValueError) as problem:
-            raise ValueError(
-                f"{type(self).__name__} needs targets that are numbers, got "
-                f"{given.classes.tolist()[0]!r}: pass numbers, or learn from classes by NCA."
-            ) from problem
+        values = given.classes.astype(np.float64)
         if len(values) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs targets that differ, got {given.classes[0]} for all "

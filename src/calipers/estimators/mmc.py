@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
 
 from calipers.arrays import FloatArray
 from calipers.data.samples import in_memory
-from calipers.estimators.base import FromPairs, Learned
-from calipers.estimators.checks import (
-    AT_LEAST_ONE,
-    NOT_NEGATIVE,
-    Given,
-    check_classes,
-    check_components,
-    check_kinds_of_pairs,
-    check_varies,
-    warn_singletons,
-)
+from calipers.estimators.base import FromPairs
+from calipers.estimators.checks import AT_LEAST_ONE, NOT_NEGATIVE, Given, check_kinds_of_pairs
 from calipers.estimators.closed_forms import Scatters, Spectrum
-from calipers.estimators.stepped import Minimiser
+from calipers.estimators.minimisers import Minimiser
 from calipers.metric.moments import moments_of
-from calipers.solvers.all_pairs import Separation
 from calipers.solvers.lbfgs import Descent
-from calipers.threads import single_threaded_blas
+from calipers.solvers.soft_neighbors import Separation
 
 
 class MMC(FromPairs, Minimiser):
@@ -67,8 +55,8 @@ class MMC(FromPairs, Minimiser):
         Steps; each lowers the objective.
     converged_ : bool
         Whether the steps met `tol`.
-    mining_seconds_, solve_seconds_ : float
-        Time to prepare, and to learn.
+    solve_seconds_ : float
+        Time of the steps.
     notes_ : list of str
         Remarks about the data that explain the metric but need no warning.
     classes_ : ndarray of shape (n_classes,)
@@ -108,22 +96,15 @@ class MMC(FromPairs, Minimiser):
         self.tol = tol
         self.n_components = n_components
 
-    @single_threaded_blas()
-    def _learn(self, given: Given) -> Learned:
-        started, samples = perf_counter(), in_memory(given.samples)
-        notes = check_varies(given)
-        check_components(self, samples.shape[1])
+    def _descent(self, given: Given) -> Descent:
+        samples = in_memory(given.samples)
         if given.pairs is None:
-            check_classes(self, given)
-            warn_singletons(given)
             scatters = Scatters.of_labels(moments_of(samples))
             scatters.check_counts()
         else:
             check_kinds_of_pairs(self, given)
             scatters = Scatters.of_pairs(samples, given.pairs)
-        similar = scatters.similar
-        if self.diagonal:
-            similar = np.diag(np.diag(similar))
+        similar = np.diag(np.diag(scatters.similar)) if self.diagonal else scatters.similar
         T = Spectrum.of(similar).power(-0.5) / scatters.unit
         X = samples.X.astype(np.float64, copy=False) @ T.T
         if given.pairs is None:
@@ -132,15 +113,11 @@ class MMC(FromPairs, Minimiser):
         else:
             one, other, _ = given.pairs[given.pairs[:, 2] == -1].T
             problem = Separation(X[one] - X[other], diagonal=bool(self.diagonal))
-        start = problem.at(np.eye(len(T)))
 
         def metric(L: FloatArray) -> FloatArray:  # the objective does not depend on its size
             whole = L @ T / np.linalg.norm(L)
             return np.asarray(whole.T @ whole)
 
-        solver = Descent(
-            problem.at, start, tol=float(self.tol), max_iter=int(self.max_iter), metric=metric
-        )
-        prepared = perf_counter() - started
-        learned = self._minimised(replace(given, samples=samples), solver)
-        return learned.also(notes_=notes, mining_seconds_=prepared)
+        start = problem.at(np.eye(len(T)))
+        tol, max_iter = float(self.tol), int(self.max_iter)
+        return Descent(problem.at, start, tol=tol, max_iter=max_iter, metric=metric)

@@ -2,22 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
-import numpy as np
-import numpy.typing as npt
-
 from calipers.estimators.base import Learned
-from calipers.estimators.checks import (
-    AT_LEAST_ONE,
-    INITS,
-    NOT_NEGATIVE,
-    Given,
-    check_classes,
-    warn_singletons,
-)
-from calipers.estimators.soft_learning import FactorLearner
-from calipers.solvers import low_rank
+from calipers.estimators.checks import Given, check_classes, warn_singletons
+from calipers.estimators.minimisers import FactorLearner
 from calipers.solvers.soft_neighbors import expected_errors
 
 
@@ -87,32 +74,6 @@ class NCA(FactorLearner):
     >>> bool(model.fit(X, y).score(X, y) > 0.95)
     True
     """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [AT_LEAST_ONE, None],
-        "init": INITS,
-        "batch_size": [low_rank.BATCH_SIZES, None],
-        "max_iter": [AT_LEAST_ONE, None],
-        "tol": [NOT_NEGATIVE],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        init: str | npt.ArrayLike = "auto",
-        batch_size: int | None = low_rank.FACTOR_BATCH,
-        max_iter: int | None = None,
-        tol: float = 1e-5,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.init = init
-        self.batch_size = batch_size
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
 
     def _learn(self, given: Given) -> Learned:
         check_classes(self, given)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from calipers.arrays import FloatArray
 from calipers.data.samples import Samples, relative_weights
@@ -22,46 +20,11 @@ from calipers.estimators.checks import (
 )
 from calipers.metric.coordinates import Coordinates
 from calipers.metric.init import LinearMap
-from calipers.notices import warn_user
-from calipers.solvers.lbfgs import Descent
 from calipers.solvers.rounds import random_streams
 from calipers.solvers.training import Passes, Round, portion_size
 
 _LIMIT_PAIRS = 10_000  # random pairs whose distances tell what is near and what is far
 _PERCENTILES = (5, 95)
-
-
-class Minimiser(SteppedLearner):
-    """A learner that minimises an objective of all samples by L-BFGS."""
-
-    def _minimised(
-        self, given: Given, descent: Descent, components: Callable[[], FloatArray] | None = None
-    ) -> Learned:
-        """Descend until steps no longer pay; warns if ``max_iter`` were too few."""
-        started, whole = perf_counter(), Coordinates(LinearMap())
-
-        def of_metric() -> FloatArray:
-            return whole.components(descent.metric, 1.0, given.samples, self.n_components)
-
-        found = components or of_metric
-        with self._watched(given, descent.max_iter, found) as watch:
-            descent.run(watch.tick)
-        if not descent.converged and descent.n_updates == descent.max_iter:
-            warn_user(
-                f"{type(self).__name__} stopped after max_iter={descent.max_iter} steps, while the "
-                "objective still fell: raise max_iter or tol.",
-                ConvergenceWarning,
-            )
-        return Learned(
-            found(),
-            n_updates_=descent.n_updates,
-            n_iter_=descent.n_updates,
-            objective_=descent.objectives[-1],
-            objective_curve_=np.array(descent.objectives),
-            converged_=descent.converged,
-            interrupted_=watch.interrupted,
-            solve_seconds_=perf_counter() - started,
-        )
 
 
 @dataclass

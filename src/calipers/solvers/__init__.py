@@ -14,9 +14,8 @@ logdet         pairs that move a positive definite matrix (LEGO, ITML)
 dual_averaging weights of given directions, many of them 0 (SCML)
 bilinear       passive-aggressive steps on a bilinear similarity (OASIS)
 low_rank       a factor of low rank, learned by NCA's loss in mini-batches
-soft_neighbors losses of soft neighbours (NCA, MLKR, MCML)
+soft_neighbors losses of all pairs (NCA, MLKR, MCML, MMC), and their sums
 large_margin   LMNN's objective, exact at every L
 lbfgs          SciPy's L-BFGS on an objective of all samples
-all_pairs      MMC's and MCML's objectives, for the same steps
 ============== =========================================================================
 """

@@ -254,6 +254,3 @@ def initial_axes(samples: Samples, rank: int, *, has_classes: bool = True) -> Fl
     indices = evenly_spaced(samples.shape[0], MOMENT_SAMPLES)
     labels = samples.labels_of(indices) if has_classes else np.zeros(len(indices), dtype=np.intp)
     return discriminant_axes(samples.take(indices).astype(np.float64), labels, rank)
-
-
-# What TripletSGD compares by.
