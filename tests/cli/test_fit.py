@@ -93,9 +93,12 @@ def test_mistakes_end_in_one_sentence(folder: Path, capsys: pytest.CaptureFixtur
         (["fit", "iris.csv", *label, "--n-components", "9"], "has n_components=9, but X has 4"),
         (
             ["fit", "iris.csv", *label, "--learner", "lmnn", "--n-triplets", "5"],
-            "--n-triplets is of no use to --learner lmnn.",
+            "--learner lmnn: Invalid parameter 'n_triplets' for",
         ),
-        (["evaluate", "iris.csv", *label, "--method", "sgd"], "--method is of no use to"),
+        (
+            ["evaluate", "iris.csv", *label, "--method", "sgd"],
+            "Invalid parameter 'method' for",
+        ),
         (["evaluate", "iris.csv", *label, "--neighbors", "500"], "n_neighbors must be between 1"),
         (["evaluate", "lone.csv", "--label", "b"], "has one class only"),
         (["evaluate", "names.csv", "--label", "who"], "a different label in every row"),

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from calipers import Scaled
 from calipers.metric.file import write
 from commands import FEATURES, X, quick_fit, run
 from metric_files import small_contents
@@ -24,10 +26,9 @@ def test_inspect(capsys: pytest.CaptureFixture[str]) -> None:
     assert list(facts["importances"]) == [FEATURES[i] for i in np.argsort(-shares)]
     told = list(facts["importances"].values())
     np.testing.assert_allclose(told, np.sort(shares / shares.sum())[::-1])
-    run("inspect", "m", "--top", "2")
+    run("inspect", "m")
     shown = capsys.readouterr().out
     assert "4 features to 3 components, rank 3" in shown
-    assert "and 2 more with" in shown
     assert "3 classes: setosa, versicolor, virginica" in shown
     assert f"n_updates_: {metric.facts_['n_updates_']}" in shown
 
@@ -51,9 +52,11 @@ def test_what_was_chosen_comes_first(capsys: pytest.CaptureFixture[str]) -> None
 
 @pytest.mark.usefixtures("folder")
 def test_long_names_leave_room_for_the_bars(capsys: pytest.CaptureFixture[str]) -> None:
-    names = [f"{i}: the parcel was returned because nobody was at home" for i in range(3)]
-    write(small_contents(feature_names=names), "m")
+    names = [f"{i}: the parcel was returned because nobody was at home" for i in range(12)]
+    Scaled().fit(pd.DataFrame(np.random.default_rng(0).random((20, 12)), columns=names)).save("m")
     run("inspect", "m")
-    lines = [line for line in capsys.readouterr().out.splitlines() if "the parcel" in line]
-    assert len(lines) == 3
+    shown = capsys.readouterr().out
+    lines = [line for line in shown.splitlines() if "the parcel" in line]
+    assert len(lines) == 10
+    assert shown.count("and 2 more with") == 2
     assert max(map(len, lines)) < 80

@@ -25,14 +25,8 @@ def add(commands: Commands) -> None:
         "wines it has not seen with that of the features as they are and standardised, and draw "
         "all three.",
     )
-    demo.add_argument(
-        "-o",
-        "--output",
-        type=picture,
-        default=Path("calipers-demo.png"),
-        metavar="PICTURE",
-        help="file of the picture (default: %(default)s; also .svg and .pdf)",
-    )
+    name, about = Path("calipers-demo.png"), "file of the picture (default: %(default)s)"
+    demo.add_argument("-o", "--output", type=picture, default=name, metavar="PICTURE", help=about)
     demo.add_argument("--seed", type=seed, default=0, help="random seed (default: %(default)s)")
     add_output(demo)
     asked = {"data": "wine", "learner": "cv", "folds": 5, "neighbors": 3, "html": None}

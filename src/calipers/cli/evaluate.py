@@ -52,28 +52,17 @@ def add(commands: Commands) -> None:
         "and the standardised features; each fold is held out once.",
     )
     evaluate.add_argument("data", help=TABLE)
-    evaluate.add_argument(
-        "-o",
-        "--output",
-        type=picture,
-        metavar="PICTURE",
-        help="draw the held-out samples of a fold under each distance",
-    )
-    evaluate.add_argument(
-        "--html",
-        type=page,
-        metavar="PAGE",
-        help="write a page: errors per class, confusions, samples that changed sides, weights",
-    )
+    drawn = "draw the held-out samples of a fold under each distance"
+    evaluate.add_argument("-o", "--output", type=picture, metavar="PICTURE", help=drawn)
+    written = "write a page: errors per class, confusions, samples that changed sides, weights"
+    evaluate.add_argument("--html", type=page, metavar="PAGE", help=written)
     add_data(evaluate, label_needed=True)
     learners.add_learner(evaluate)
     group = advanced(evaluate)
-    group.add_argument(
-        "--folds", type=at_least_two, default=5, help="parts held out in turn (default: 5)"
-    )
-    group.add_argument(
-        "--neighbors", type=whole_number, default=3, help="neighbours that vote (default: 3)"
-    )
+    parts = "parts held out in turn (default: 5)"
+    group.add_argument("--folds", type=at_least_two, default=5, metavar="N", help=parts)
+    voters = "neighbours that vote (default: 3)"
+    group.add_argument("--neighbors", type=whole_number, default=3, metavar="N", help=voters)
     add_output(evaluate)
     evaluate.set_defaults(run=run)
 

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from calipers.cli.options import add_output, whole_number
+from calipers.cli.options import add_output
 from calipers.cli.output import say, write_json
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from calipers.search.query_map import QueryMap
 
 _BAR = 30  # characters of the longest one
+_TOP = 10  # bars of a list
 
 
 def add(commands: Commands) -> None:
@@ -27,9 +28,6 @@ def add(commands: Commands) -> None:
         "the sizes.",
     )
     inspect.add_argument("metric", help="file from 'calipers fit' or 'calipers adapt'")
-    inspect.add_argument(
-        "--top", type=whole_number, default=10, metavar="N", help="lines of each list (default: 10)"
-    )
     add_output(inspect)
     inspect.set_defaults(run=run)
 
@@ -45,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
         lines = [f"{name.replace('_', ' ')}: {value}" for name, value in facts.items()]
     else:
         facts = _facts(learned)
-        lines = _lines(facts, options.top)
+        lines = _lines(facts)
     if options.json:
         write_json(facts)
         return 0
@@ -93,7 +91,7 @@ def _facts(metric: SavedMetric) -> dict[str, Any]:
     }
 
 
-def _lines(facts: dict[str, Any], top: int) -> list[str]:
+def _lines(facts: dict[str, Any]) -> list[str]:
     trace = sum(facts["spectrum"]) or 1.0
     lines = [facts["reason"], ""] if facts["reason"] else []
     lines += [
@@ -101,10 +99,10 @@ def _lines(facts: dict[str, Any], top: int) -> list[str]:
         f"rank {facts['rank']}",
         "",
         "Spectrum of M (share of the trace)",
-        *_bars([(f"{value:.3g}", value / trace) for value in facts["spectrum"]], top),
+        *_bars([(f"{value:.3g}", value / trace) for value in facts["spectrum"]]),
         "",
         "Features that matter most (share of squared distances)",
-        *_bars(list(facts["importances"].items()), top),
+        *_bars(list(facts["importances"].items())),
         "",
         "Training",
     ]
@@ -119,18 +117,18 @@ def _lines(facts: dict[str, Any], top: int) -> list[str]:
     return lines
 
 
-def _bars(shares: list[tuple[str, float]], top: int) -> list[str]:
+def _bars(shares: list[tuple[str, float]]) -> list[str]:
     from calipers.data.files import escaped, shortened
 
     sign = "█" if (sys.stdout.encoding or "").lower().startswith("utf") else "#"
-    names = [shortened(escaped(name)) for name, _ in shares[:top]]
+    names = [shortened(escaped(name)) for name, _ in shares[:_TOP]]
     width = max(map(len, names))
     longest = max(share for _, share in shares) or 1.0
     lines = [
         f"  {name:>{width}}  {sign * round(_BAR * share / longest):<{_BAR}} {100 * share:5.1f} %"
-        for name, (_, share) in zip(names, shares[:top], strict=True)
+        for name, (_, share) in zip(names, shares[:_TOP], strict=True)
     ]
-    if len(shares) > top:
-        rest = 100 * sum(share for _, share in shares[top:])
-        lines.append(f"  and {len(shares) - top} more with {rest:.1f} % together")
+    if len(shares) > _TOP:
+        rest = 100 * sum(share for _, share in shares[_TOP:])
+        lines.append(f"  and {len(shares) - _TOP} more with {rest:.1f} % together")
     return lines

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 import warnings
 from typing import TYPE_CHECKING, Any
 
 from calipers.cli.options import advanced, seed, whole_number
+from calipers.cli.reading import mistakes_in
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -33,22 +33,13 @@ def add_learner(command: argparse.ArgumentParser) -> None:
         f"{', '.join(FOR_MOST[1:])}; for comparison the paper's baselines and the classics: "
         f"{', '.join(THE_OTHERS)}",
     )
-    command.add_argument(
-        "--n-components", type=whole_number, metavar="K", help="dimensions to keep (default: all)"
-    )
+    kept = "dimensions to keep (default: all)"
+    command.add_argument("--n-components", type=whole_number, metavar="K", help=kept)
     group = advanced(command)
-    group.add_argument(
-        "--method",
-        choices=METHODS,
-        metavar="NAME",
-        help=f"algorithm of --learner triplet-sgd: {', '.join(METHODS)} (default: {METHODS[0]})",
-    )
-    group.add_argument(
-        "--n-triplets",
-        type=whole_number,
-        metavar="N",
-        help="triplets of a round, for learners that draw triplets (default: the learner's)",
-    )
+    of_sgd = f"algorithm of --learner triplet-sgd: {', '.join(METHODS)} (default: {METHODS[0]})"
+    group.add_argument("--method", choices=METHODS, metavar="NAME", help=of_sgd)
+    drawn = "triplets of a round, for learners that draw triplets (default: the learner's)"
+    group.add_argument("--n-triplets", type=whole_number, metavar="N", help=drawn)
     group.add_argument("--seed", type=seed, default=0, help="random seed (default: %(default)s)")
 
 
@@ -63,18 +54,12 @@ def make(options: argparse.Namespace) -> Any:
     import calipers
 
     classes = {name.lower(): name for name in calipers.__all__} | {"cv": "MetricCV"}
-    learner = getattr(calipers, classes[options.learner.replace("-", "")])
-    accepted = inspect.signature(learner).parameters
-    given: dict[str, Any] = {"random_state": options.seed} if "random_state" in accepted else {}
-    for name in ("method", "n_components", "n_triplets"):
-        value = getattr(options, name)
-        if value is not None and name not in accepted:
-            raise calipers.FileError(
-                f"--{name.replace('_', '-')} is of no use to --learner {options.learner}."
-            )
-        if value is not None:
-            given[name] = value
-    return learner(**given)
+    learner = getattr(calipers, classes[options.learner.replace("-", "")])()
+    given = {name: getattr(options, name) for name in ("method", "n_components", "n_triplets")}
+    if "random_state" in learner.get_params(deep=False):
+        given["random_state"] = options.seed
+    with mistakes_in(f"--learner {options.learner}"):
+        return learner.set_params(**{k: value for k, value in given.items() if value is not None})
 
 
 def learn(estimator: Any, X: npt.NDArray[Any], y: npt.NDArray[Any], callback: Meter) -> list[str]:
