@@ -3,7 +3,7 @@
 Each fit is `TripletSGD`'s default in a process of its own, with all libraries loaded by a small fit
 before. The samples are overlapping classes, or unit-norm embeddings of 50 classes, in an array or
 in a memory-mapped file. "above MB" is what the fit adds to the resident memory of the process,
-pages of the file included; the last column is what it may take.
+pages of the file included; the last column is what it may take. The last row reads a CSV.
 """
 
 from __future__ import annotations
@@ -11,13 +11,17 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import process_time
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from pandas import DataFrame
 
 from benchmarks import fresh
-from benchmarks.rows import Column, Report
+from benchmarks.clock import timed
+from benchmarks.rows import Column, Report, Row
+from calipers.data.tables import read_table, write_table
 
 TABLES = {
     "sizes": [
@@ -26,8 +30,8 @@ TABLES = {
         Column("classes", "n_classes", width=7),
         Column("mining s", "mining_seconds", ".1f"),
         Column("solve s", "solve_seconds", ".1f"),
-        Column("seconds", "seconds", ".1f"),
-        Column("CPU s", "cpu_seconds", ".1f"),
+        Column("seconds", "seconds", ".2f"),
+        Column("CPU s", "cpu_seconds", ".2f"),
         Column("above MB", "above_megabytes", ",.0f", 9),
         Column("limit", "limit", width=16),
     ]
@@ -42,7 +46,7 @@ class Size(NamedTuple):
     n: int
     d: int
     n_classes: int = 20
-    kind: str = "array"  # or "file" or "embeddings"
+    kind: str = "array"  # or "file", "embeddings" or "CSV"
     limit: str = ""
     n_triplets: int | None = None
 
@@ -59,6 +63,7 @@ SIZES = (
     Size(1_000_000, 20, 20, "array", "30 s, 300 MB"),
     Size(2_000_000, 64, 20, "file", "60 s, 300 MB"),
     Size(10_000_000, 64, 20, "file", "", 2_000),
+    Size(100_000, 20, 20, "CSV"),
 )
 
 
@@ -80,13 +85,31 @@ def run(args: argparse.Namespace, report: Report) -> None:
         size = SIZES[number]._replace(n=SIZES[number].n // args.shrink)
         with TemporaryDirectory(dir=args.folder) as folder:
             write_samples(Path(folder), size)
-            row = fresh.call(
-                seconds=args.seconds,
-                folder=folder,
-                memmap=size.kind == "file",
-                n_triplets=size.n_triplets,
-            )
+            if size.kind == "CSV":
+                row = read_as_csv(Path(folder))
+            else:
+                row = fresh.call(
+                    seconds=args.seconds,
+                    folder=folder,
+                    memmap=size.kind == "file",
+                    n_triplets=size.n_triplets,
+                )
         report.add("sizes", name=size.name, **size._asdict(), **row)
+
+
+def read_as_csv(folder: Path) -> Row:
+    """Seconds to read the samples from CSV, to the last bit; the least of five times."""
+    X, y, path = np.load(folder / "X.npy"), np.load(folder / "y.npy"), folder / "X.csv"
+    write_table(path, X, [f"f{i}" for i in range(X.shape[1])], others=DataFrame({"y": y}))
+    seconds, cpu_seconds = [], []
+    for _ in range(5):
+        before = process_time()
+        taken, table = timed(lambda: read_table(path, label="y"))
+        seconds.append(taken)
+        cpu_seconds.append(process_time() - before)
+    if not np.array_equal(table.X, X):
+        raise ValueError("what was read is not what was written")
+    return {"X_megabytes": X.nbytes / 1e6, "seconds": min(seconds), "cpu_seconds": min(cpu_seconds)}
 
 
 def write_samples(folder: Path, size: Size) -> None:
