@@ -27,7 +27,8 @@ import numpy as np
 
 from calipers import FileError, TripletSGD
 from calipers.cli.main import main
-from calipers.data.tables import Reader, read_table
+from calipers.data.frames import Reader
+from calipers.data.tables import read_table
 
 Rng = np.random.Generator
 LONGEST = 120.0  # seconds of a command

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from calipers import FileError, TableEncoder
-from calipers.data.tables import Reader, read_table
+from calipers.data.frames import Reader
+from calipers.data.tables import read_table
 
 
 def samples_of(path: Path, *, label: str | None = None, ignore: Any = (), **reader: Any) -> Any:

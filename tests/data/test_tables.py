@@ -20,7 +20,8 @@ from pyarrow import parquet
 from sklearn.datasets import dump_svmlight_file
 
 from calipers import FileError
-from calipers.data.tables import Reader, check_output, is_table, read_table, write_table
+from calipers.data.frames import Reader
+from calipers.data.tables import check_output, read_table, write_table
 from table_rows import samples_of
 
 CSV = "name,width,kind,height\nx,1.5,a,2\ny,2.5,b,3\nz,3.5,a,4\n"
@@ -294,16 +295,14 @@ def test_arrays(tmp_path: Path) -> None:
     X, y = np.arange(12.0).reshape(4, 3), np.array(["a", "b", "a", "b"])
     np.save(tmp_path / "X.npy", X)
     np.save(tmp_path / "y.npy", y)
-    (tmp_path / "y.txt").write_text("kind\na\nb\na\nb\n")
     np.savez(tmp_path / "both.npz", X=X, y=y, z=np.arange(4))
     table = read_table(tmp_path / "X.npy", label="-1")
     assert isinstance(table.X, np.memmap)
     assert table.y is not None
     assert (table.X.shape, table.y.tolist()) == ((4, 2), [2, 5, 8, 11])
-    for labels in ("y.npy", "y.txt"):
-        data = samples_of(tmp_path / "X.npy", label=str(tmp_path / labels))
-        assert isinstance(data.X, np.memmap)
-        assert data.y.tolist() == y.tolist()
+    data = samples_of(tmp_path / "X.npy", label=str(tmp_path / "y.npy"))
+    assert isinstance(data.X, np.memmap)
+    assert data.y.tolist() == y.tolist()
     assert samples_of(tmp_path / "both.npz", label="y").y.tolist() == y.tolist()
     assert samples_of(tmp_path / "both.npz", label="z").y.tolist() == [0, 1, 2, 3]
     dump_svmlight_file(X, [1, 2, 1, 2], str(tmp_path / "a.svm"), zero_based=False)
@@ -375,7 +374,6 @@ def test_images_come_back(ending: str, tmp_path: Path) -> None:
     assert table.others is not None
     assert table.others["id"].tolist()[:2] == ["007", "8"]
     assert table.others["n"].isna().tolist() == [False, True, False]
-    assert is_table(path)
     with pytest.raises(FileError, match="The output must end in"):
         check_output(tmp_path / "a.doc")
 

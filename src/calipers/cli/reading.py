@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
     from calipers.data.encoder import TableEncoder
-    from calipers.data.tables import Reader, Table
+    from calipers.data.frames import Reader
+    from calipers.data.tables import Table
     from calipers.metric.saved import SavedMetric
 
 
@@ -183,7 +184,7 @@ def mistakes_in(source: str) -> Iterator[None]:
 
 def _reader(options: argparse.Namespace, encoder: TableEncoder | None = None) -> Reader:
     """Return how to read a file; signs of numbers are those of an encoder unless given."""
-    from calipers.data.tables import Reader
+    from calipers.data.frames import Reader
 
     return Reader(
         sep=options.sep,
@@ -263,7 +264,8 @@ def read_embeddings(path: Path) -> tuple[npt.NDArray[Any], list[Any] | None]:
     """
     import numpy as np
 
-    from calipers.data.tables import format_of, load_npy, stacked
+    from calipers.data.frames import format_of, load_npy
+    from calipers.data.tables import stacked
 
     if format_of(path) == "npy":
         return load_npy(path), None
@@ -282,7 +284,8 @@ def read_pairs(path: Path) -> tuple[Any, npt.NDArray[Any] | None]:
     """
     import numpy as np
 
-    from calipers.data.tables import format_of, load_npy, numbers_of
+    from calipers.data.frames import format_of, load_npy
+    from calipers.data.tables import numbers_of
 
     if format_of(path) == "npy":
         return load_npy(path), None
@@ -297,9 +300,10 @@ def _columns(path: Path, needed: tuple[str, ...]) -> DataFrame:
     """Return the columns of a table; ids are read as the text that stands there."""
     from calipers.data.encoder import listed
     from calipers.data.files import FileError
-    from calipers.data.tables import read_frame
+    from calipers.data.frames import read_frame
+    from calipers.data.roles import Roles
 
-    frame, _, _ = read_frame(path, texts=lambda names: {"id", *needed} & {*names})
+    frame, _, _ = read_frame(path, roles=Roles(str(path), ignore=("id", *needed)))
     if not {*needed} <= {*frame.columns}:
         raise FileError(
             f"{path} must have the columns {' and '.join(map(repr, needed))}, got "
