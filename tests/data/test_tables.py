@@ -50,7 +50,7 @@ def test_columns_are_found(label: str, separator: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal(data.X, WIDTH_HEIGHT)
     assert data.names == ["width", "height"]
     assert data.y.tolist() == ["a", "b", "a"]
-    assert data.left_out == {"name": "text with 3 different values in 3 rows"}
+    assert data.left_out == {"name": "3 different texts in 3 rows, such as 'x'"}
 
 
 @pytest.mark.parametrize(
@@ -153,6 +153,8 @@ def test_names_that_are_numbers_are_no_positions(tmp_path: Path) -> None:
 
 
 def test_labels_of_no_use(tmp_path: Path) -> None:
+    lists = '{"a": 1, "y": [1]}\n{"a": 2, "y": [2]}\n'
+    assert "unhashable type: 'list'" in refused(tmp_path, lists, "a.jsonl", label="y")
     assert "column 'y', has no label" in refused(tmp_path, "a,y\n1,\n2,\n", label="y")
     text = f"a,y\n1,u\n2,{'v' * 1000}\n"
     assert "column 'y', has a text of 1,000 characters" in refused(tmp_path, text, label="y")

@@ -12,14 +12,13 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from calipers.arrays import FloatArray, is_missing, refuse_lazy, refuse_masked
+from calipers.arrays import FloatArray, is_missing, refuse_masked
 
 MISSING = (
     *("", "?", "NA", "N/A", "n/a", "<NA>", "NaN", "nan", "-nan", "NULL", "Null", "null", "None"),
@@ -106,7 +105,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     [[1.0, 1200.0], [0.0, 900.0], [1.0, 701.0], [0.0, 3.0]]
     >>> encoder.get_feature_names_out()
     array(['size=S', 'price'], dtype=object)
-    >>> encoder.notes_[-1]
+    >>> encoder.notes_[0]
     'Read as categories: size (1 of 2 texts).'
     """
 
@@ -138,11 +137,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         TableEncoder
             Itself.
         """
-        if self.max_categories < 1:
-            raise ValueError(
-                "The 'max_categories' parameter of TableEncoder must be a whole number of at "
-                f"least 1, got {self.max_categories!r}."
-            )
         table = self._columns_of(X, reset=True)
         self.columns_, self.left_out_ = [], {}
         for name, column in table.items():
@@ -225,12 +219,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _columns_of(self, X: Any, *, reset: bool) -> dict[str, npt.NDArray[Any]]:
         """Return the columns by name, each as `plain` has it."""
-        if issparse(X):
-            raise TypeError(
-                "TableEncoder needs a table or a dense array, got sparse data: pass X.toarray()."
-            )
         refuse_masked(X, "X")
-        refuse_lazy(X, "X")
         names = getattr(X, "column_names", getattr(X, "columns", None))  # the former of Arrow
         if names is None:
             X = check_array(X, dtype=None, ensure_all_finite=False)
@@ -263,9 +252,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 return {"type": kind}, self._why_no_feature(name, numbers)
         if len(given) == 1 and n_rows == len(column):
             return {}, "the same text in each row"
-        reason = _hint(given)
+        texts = [*map(text_of, given)]
+        reason = _hint(texts, self.decimal)
         if not reason and len(given) > max(2, n_rows / 2):
-            reason = f"text with {len(given)} different values in {n_rows} rows"
+            reason = f"{len(given)} different texts in {n_rows} rows, such as {_example(texts)!r}"
         return {"type": "category"}, reason
 
     def _why_no_feature(self, name: str, numbers: FloatArray) -> str:
@@ -329,12 +319,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                     "cell empty."
                 )
             codes = np.array([code_of[cell] for cell in cells], dtype=np.float64)
-        if np.isinf(codes).any():
-            row = int(np.isinf(codes).argmax())
-            raise ValueError(
-                f"Input X contains infinity: the column {entry['name']!r} has {codes[row]} in row "
-                f"{row + 1}, where a finite number is needed."
-            )
         return codes
 
     def _code_of(self, cell: Any, entry: Mapping[str, Any]) -> float | None:
@@ -342,7 +326,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if cell is None or cell != cell or (isinstance(cell, str) and cell in MISSING):
             return np.nan
         if entry["type"] == "number":
-            return self._number(cell) if isinstance(cell, str) else _as_float(cell)
+            is_number = isinstance(cell, float | bool)
+            return self._number(cell) if isinstance(cell, str) else cell if is_number else None
         if entry["type"] == "date":
             return _days(cell)
         word = entry["words"][int(cell)] if cell in (0, 1) else str(cell).casefold()
@@ -354,7 +339,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             text = text.replace(self.thousands, "")
         if self.decimal != ".":
             text = text.replace(".", "?").replace(self.decimal, ".")
-        return float(text) if _NUMBER.fullmatch(text) else None
+        number = float(text) if _NUMBER.fullmatch(text) else None
+        is_rounded = text.lstrip("+-").isdigit() and abs(float(text)) >= LARGEST_WHOLE
+        return None if is_rounded else number
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -417,10 +404,6 @@ def text_of(cell: Any) -> str:
     return "" if cell is None else str(cell)
 
 
-def _as_float(cell: Any) -> float | None:
-    return float(cell) if isinstance(cell, float | bool) else None
-
-
 def _days(cell: Any) -> float | None:
     """Return the days since 1970 of a datetime or an ISO date; a time without a zone is UTC.
 
@@ -446,25 +429,30 @@ def _are_different(numbers: FloatArray) -> bool:
     return is_whole and len(np.unique(numbers)) == len(numbers)
 
 
-def _hint(cells: Iterable[Any]) -> str:
+def _hint(texts: Sequence[str], decimal: str) -> str:
     """Say what would read texts as numbers, or nothing.
 
-    >>> _hint(["1,5", "12,25"]), _hint(["1.9 %", "7 %"]), _hint(["red"])
+    >>> _hint(["1,5", "12,25"], "."), _hint(["1.9 %", "7 %"], "."), _hint(["red"], ".")
     ("'1,5' is a number with --decimal ,", "'1.9 %' is a number without its sign", '')
-    >>> _hint(["6,891", "1,200"])
+    >>> _hint(["6,891", "1,200"], ".")
     "'6,891' is a number with --decimal , or --thousands ,"
     """
-    texts = [text for text in map(text_of, cells) if text not in MISSING]
-    bare = [text.strip(_SIGNS) for text in texts]
+    given = [text for text in texts if text not in MISSING]
+    bare = [text.strip(_SIGNS) for text in given]
     found = [name for name, is_read in _READ_WITH.items() if all(map(is_read.fullmatch, bare))]
-    if not texts or not found:
+    sign = " without its sign" * (bare != given)
+    if not given or not found:
         return ""
-    example = next((text for text in texts if not _NUMBER.fullmatch(text)), texts[0])
+    if f"--decimal {decimal}" in found:
+        return f"{_example(given)!r} is a number{sign}" * bool(sign)
     options = [each for each in found if not each.startswith(f"{found[0]} ")]
-    if "--decimal ." in found:
-        options = ["--decimal ."] if bare == texts else []
-    sign = "" if bare == texts else " without its sign"
-    return f"{example!r} is a number{sign}" + " with " * bool(options) + " or ".join(options)
+    told = "--decimal ." if "--decimal ." in found else " or ".join(options)
+    return f"{_example(given)!r} is a number{sign} with {told}"
+
+
+def _example(texts: Sequence[str]) -> str:
+    """Return the first text that is no number, or else the first."""
+    return next((text for text in texts if not _NUMBER.fullmatch(text)), texts[0])[:40]
 
 
 def _needed(entry: Mapping[str, Any]) -> str:

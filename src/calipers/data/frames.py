@@ -95,7 +95,7 @@ def read_frame(
         What was decided about the file and may be wrong.
     """
     kind = format_of(path)
-    with _sentences(path):
+    with sentences(path):
         frame, named, notes = _FRAMES[kind](path, reader or Reader(), roles or Roles(str(path)))
     if frame.empty:
         raise FileError(f"{path} has no rows: give a table with a row for each sample.")
@@ -125,7 +125,7 @@ def _suffix(path: Path) -> str:
 
 
 @contextmanager
-def _sentences(path: str | Path) -> Iterator[None]:
+def sentences(path: str | Path) -> Iterator[None]:
     """Raise what pandas and others say about a file as `FileError`."""
     try:
         yield
@@ -233,7 +233,7 @@ def _rows(lines: Iterator[str], sep: str) -> Iterator[list[str]]:
 def _check_short_rows(path: str | Path, rows: Iterator[list[str]], n_columns: int) -> None:
     """Raise if a row has too few cells, which pandas would fill up."""
     for number, row in enumerate(rows, 1):
-        if row and len(row) < n_columns:
+        if any(row) and len(row) < n_columns:
             raise FileError(
                 f"{path} has {len(row)} cells in row {number} of its text, where the first row has "
                 f"{n_columns}: give each row the same number of cells."
@@ -271,7 +271,7 @@ def _read_json(path: str | Path, reader: Reader, roles: Roles) -> tuple[DataFram
     text = content.decode(encoding)
     loads = partial(json.loads, object_pairs_hook=_object)
     rows = loads(text) if text.lstrip().startswith("[") else []
-    for number, line in enumerate([] if rows else text.splitlines(), 1):
+    for number, line in enumerate([] if rows else text.split("\n"), 1):
         try:
             rows += [loads(line)] if line.strip() else []
         except (ValueError, RecursionError) as wrong:
@@ -374,9 +374,6 @@ MATRICES = {"npy": _read_npy, "npz": _read_npz, "libsvm": _read_libsvm}
 """Readers of matrices, by format; labels are beside them."""
 
 
-def read_matrix(
-    path: str | Path, label: str | None = None
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None]:
+def read_matrix(path: str | Path, label: str | None = None) -> tuple[npt.NDArray[Any], Any]:
     """Read a matrix, and the labels beside it if there are any of that name."""
-    with _sentences(path):
-        return MATRICES[format_of(path)](Path(path), label)
+    return MATRICES[format_of(path)](Path(path), label)

@@ -19,7 +19,15 @@ import numpy.typing as npt
 from calipers.arrays import is_missing
 from calipers.data.encoder import listed, plain, text_of
 from calipers.data.files import FileError, atomic_write, check_writable, needs_package, reason
-from calipers.data.frames import MATRICES, STANDARD, Reader, format_of, read_frame, read_matrix
+from calipers.data.frames import (
+    MATRICES,
+    STANDARD,
+    Reader,
+    format_of,
+    read_frame,
+    read_matrix,
+    sentences,
+)
 from calipers.data.memmap import LARGEST_READ
 from calipers.data.roles import Roles, is_number
 
@@ -97,10 +105,11 @@ def read_table(
         The file cannot be read, or has not these columns.
     """
     roles = Roles(str(path), label, ignore, features)
-    if format_of(path) in MATRICES:
-        return _of_matrix(*read_matrix(path, label), roles)
-    frame, named, notes = read_frame(path, reader, roles)
-    return _of_frame(frame, roles, named=named, notes=notes)
+    with sentences(path):
+        if format_of(path) in MATRICES:
+            return _of_matrix(*read_matrix(path, label), roles)
+        frame, named, notes = read_frame(path, reader, roles)
+        return _of_frame(frame, roles, named=named, notes=notes)
 
 
 def _of_frame(frame: DataFrame, roles: Roles, *, named: bool, notes: list[str]) -> Table:
@@ -160,12 +169,13 @@ def numbers_of(frame: DataFrame, source: str) -> npt.NDArray[Any]:
     """Return columns of finite numbers as a matrix."""
     columns = [plain(frame[name]) for name in frame]
     for name, column in zip(frame, columns, strict=True):
-        for row, cell in enumerate(column.tolist(), 1):
-            if not isinstance(cell, float) or not isfinite(cell):
-                raise FileError(
-                    f"{source} has {cell!r} in row {row} of the column {name!r}, where a finite "
-                    "number is needed: correct it, or leave such rows out."
-                )
+        if column.dtype != np.float64 or not np.isfinite(column).all():
+            cells = enumerate(column.tolist(), 1)
+            row, cell = next(c for c in cells if not isinstance(c[1], float) or not isfinite(c[1]))
+            raise FileError(
+                f"{source} has {cell!r} in row {row} of the column {name!r}, where a finite number "
+                "is needed: correct it, or leave such rows out."
+            )
     return np.column_stack(columns)
 
 
