@@ -21,6 +21,7 @@ def blocks_of(X: npt.NDArray[Any]) -> Iterator[tuple[int, npt.NDArray[Any]]]:
 
     A block has at least one sample. Its limits depend on the shape of X alone.
 
+    >>> import numpy as np
     >>> [(first, len(block)) for first, block in blocks_of(np.zeros((3, 2**20)))]
     [(0, 2), (2, 1)]
     """
