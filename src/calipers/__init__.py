@@ -15,9 +15,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from calipers import (
-    _core as _core,
-)  # says in a sentence where the compiled core is missing or damaged
 from calipers.version import __version__
 
 if TYPE_CHECKING:
