@@ -93,7 +93,6 @@ def _compare(data: Data, anchors: IndexArray, k: int, report: Report) -> None:
 
     seconds, found = best_timed(lambda: search(search_by_ours, anchors))
     peer_seconds, expected = best_timed(lambda: search(search_by_scikit_learn, anchors))
-    # as many anchors as decide between the two ways to search, so that memory is of the same way
     some = anchors[: max(len(anchors) // 10, 2000)]
     report.add(
         "mining",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.data.neighbors.search import nearest_same_and_other
+from calipers.data.neighbors import nearest_same_and_other
 from calipers.data.samples import MemorySamples
 from calipers.data.triplets import (
     AllPairsTriplets,

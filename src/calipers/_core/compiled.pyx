@@ -7,7 +7,6 @@ Arrays are checked before they come here.
 import numpy as np
 
 from libc.math cimport INFINITY, cos, exp, fabs, fmax, fmin, hypot, isfinite, log1p, sqrt
-from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dgemm, dsymv, dsyrk

@@ -66,9 +66,7 @@ void cal_add_outer_products(double *M, ptrdiff_t d, const double *vectors, const
                             ptrdiff_t rank);
 void cal_mirror(double *M, ptrdiff_t d);
 double cal_sequential_distance(const double *a, const double *b, ptrdiff_t n);
-double cal_box_distance(const double *low, const double *high, const double *x, ptrdiff_t n);
 int cal_count_within(const float *scores, const float *norms, ptrdiff_t n, float limit);
-int cal_count_within_double(const double *scores, const double *norms, ptrdiff_t n, double limit);
 ptrdiff_t cal_columns_below(const float *bounds, ptrdiff_t first, ptrdiff_t stop, float limit,
                             int *out);
 int cal_count_below(const double *alpha, const double *beta, ptrdiff_t n, double x);

@@ -24,8 +24,6 @@ cdef extern from "kernels.h" nogil:
                             double *work)
     void cal_reflect(const double *A, Py_ssize_t d, const double *factors, double *x)
     int cal_count_within(const float *scores, const float *norms, Py_ssize_t n, float limit)
-    int cal_count_within_double(const double *scores, const double *norms, Py_ssize_t n,
-                                double limit)
     Py_ssize_t cal_columns_below(const float *bounds, Py_ssize_t first, Py_ssize_t stop,
                                  float limit, int *out)
     void cal_add(double *x, double c, const double *row, Py_ssize_t n)
@@ -40,7 +38,6 @@ cdef extern from "kernels.h" nogil:
                                 const double *signs, Py_ssize_t rank)
     void cal_mirror(double *M, Py_ssize_t d)
     double cal_sequential_distance(const double *a, const double *b, Py_ssize_t n)
-    double cal_box_distance(const double *low, const double *high, const double *x, Py_ssize_t n)
     int cal_count_below(const double *alpha, const double *beta, Py_ssize_t n, double x)
     double cal_tridiagonal_pair(const double *alpha, const double *beta, Py_ssize_t n,
                                 Py_ssize_t k, double low, double high, double accuracy,

@@ -95,27 +95,9 @@ double cal_sequential_distance(const double *a, const double *b, ptrdiff_t n) {
     return total;
 }
 
-/* Squared distance to a box, summed in the same order: it never exceeds that of a sample inside. */
-double cal_box_distance(const double *low, const double *high, const double *x, ptrdiff_t n) {
-    double total = 0.0;
-    for (ptrdiff_t j = 0; j < n; j++) {
-        double gap = low[j] - x[j] > x[j] - high[j] ? low[j] - x[j] : x[j] - high[j];
-        gap = gap > 0.0 ? gap : 0.0;
-        total += gap * gap;
-    }
-    return total;
-}
-
 /* How many of scores + norms are not above the limit; NaN is not. */
 CLONED int cal_count_within(const float *restrict scores, const float *restrict norms,
                             ptrdiff_t n, float limit) {
-    int hits = 0;
-    for (ptrdiff_t j = 0; j < n; j++) hits += !(norms[j] + scores[j] > limit);
-    return hits;
-}
-
-CLONED int cal_count_within_double(const double *restrict scores, const double *restrict norms,
-                                   ptrdiff_t n, double limit) {
     int hits = 0;
     for (ptrdiff_t j = 0; j < n; j++) hits += !(norms[j] + scores[j] > limit);
     return hits;

@@ -22,8 +22,7 @@ import numpy.typing as npt
 from calipers.arrays import FloatArray, IndexArray, refuse_missing
 from calipers.data.files import needs_package
 from calipers.data.memmap import block_limits
-from calipers.data.neighbors._product import Anchors
-from calipers.data.neighbors.passing import Found, Passing, merge
+from calipers.data.neighbors import Anchors, Found, Passing, merge
 from calipers.data.samples import SampleMap, Samples, images
 
 _MERGED_AT_ONCE = 8

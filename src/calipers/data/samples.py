@@ -16,9 +16,7 @@ import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.data.memmap import blocks_of, release
-from calipers.data.neighbors._product import Anchors
-from calipers.data.neighbors.passing import Passing
-from calipers.data.neighbors.search import nearest_same_and_other
+from calipers.data.neighbors import Anchors, Passing, nearest_same_and_other
 
 _TAKEN_AT_ONCE = 16  # scattered samples of a file, each of which may load 2 MB of pages
 
@@ -57,7 +55,7 @@ class Samples(ABC):
     def nearest(
         self, anchors: IndexArray, *, n_same: int, n_other: int
     ) -> tuple[IndexArray, IndexArray]:
-        """Search neighbours as :func:`~calipers.data.neighbors.search.nearest_same_and_other`."""
+        """Search neighbours as :func:`~calipers.data.neighbors.nearest_same_and_other`."""
 
     @abstractmethod
     def transformed(self, sample_map: SampleMap) -> Self:
@@ -133,7 +131,7 @@ class MemorySamples(Samples):
     def nearest(
         self, anchors: IndexArray, *, n_same: int, n_other: int
     ) -> tuple[IndexArray, IndexArray]:
-        """Search neighbours as :func:`~calipers.data.neighbors.search.nearest_same_and_other`."""
+        """Search neighbours as :func:`~calipers.data.neighbors.nearest_same_and_other`."""
         return nearest_same_and_other(self.X, self.labels, anchors, n_same=n_same, n_other=n_other)
 
     def transformed(self, sample_map: SampleMap) -> MemorySamples:

@@ -16,8 +16,7 @@ import numpy.typing as npt
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.data.neighbors.search import nearest_same_and_other
-from calipers.data.neighbors.vote import vote
+from calipers.data.neighbors import nearest_same_and_other, vote
 
 
 def nearest_samples(

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.data.neighbors.search import nearest_same_and_other
+from calipers.data.neighbors import nearest_same_and_other
 
 N_NEAREST = 15
 

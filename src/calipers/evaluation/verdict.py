@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.data.neighbors.vote import vote
+from calipers.data.neighbors import vote
 from calipers.evaluation.knn import nearest_samples
 from calipers.evaluation.page import ROWS_SHOWN, paragraph, table
 from calipers.evaluation.retrieval import retrieval_scores

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.data.neighbors import vote as knn
+from calipers.data.neighbors import vote
 from calipers.data.samples import MemorySamples, Samples
 from calipers.threads import parallel_map, single_threaded_blas
 
@@ -125,7 +125,7 @@ def leave_one_out_error(samples: MemorySamples, n_votes: int = N_VOTES) -> float
     if not len(anchors):
         return 0.0
     nearest = _nearest_others(samples.X, anchors, n_votes)
-    return float(np.mean(knn.vote(samples.labels[nearest]) != samples.labels[anchors]))
+    return float(np.mean(vote(samples.labels[nearest]) != samples.labels[anchors]))
 
 
 def squared_error(X: npt.NDArray[Any], targets: FloatArray, n_votes: int = N_VOTES) -> float:

@@ -11,7 +11,7 @@ from scipy.linalg import eigh, svd
 
 from calipers._core.compiled import columns_below, measure_targets, weigh
 from calipers.arrays import FloatArray, IndexArray
-from calipers.data.neighbors.search import nearest_same_and_other
+from calipers.data.neighbors import nearest_same_and_other
 from calipers.solvers.lbfgs import Descent, Value
 from calipers.threads import InOrder, parallel_map
 
