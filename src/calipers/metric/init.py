@@ -16,6 +16,7 @@ import numpy.typing as npt
 from calipers.arrays import FloatArray, IndexArray
 from calipers.data.neighbors import vote
 from calipers.data.samples import MemorySamples, Samples
+from calipers.metric.moments import class_sums
 from calipers.threads import parallel_map, single_threaded_blas
 
 NAMES = ("identity", "scaled", "within-class")
@@ -211,9 +212,8 @@ def shrinkage_of(covariance: FloatArray, n: float, n_features: int) -> tuple[flo
 def _class_means(X: FloatArray, labels: IndexArray) -> FloatArray:
     """Mean of each class, of shape (n_classes, d)."""
     sizes = np.bincount(labels)
-    means = np.zeros((len(sizes), X.shape[1]))
-    np.add.at(means, labels, X)
-    return np.asarray(means / np.maximum(sizes, 1)[:, None])
+    sums = class_sums(X, labels, np.ones(len(X)), len(sizes))
+    return np.asarray(sums / np.maximum(sizes, 1)[:, None])
 
 
 def class_centered(X: FloatArray, labels: IndexArray) -> FloatArray:

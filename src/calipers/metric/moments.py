@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.data.samples import MemorySamples, Samples
@@ -77,7 +78,7 @@ def moments_of(samples: Samples) -> Moments:
     sizes, sums = np.zeros(n_classes), np.zeros((n_classes, d))
     for block, codes, weight in _blocks(samples):
         sizes += np.bincount(codes, weight, minlength=n_classes)
-        sums += _sums_by_class(block - origin, codes, weight, n_classes)
+        sums += class_sums(block - origin, codes, weight, n_classes)
     means = origin + sums / sizes[:, None]
     within, by_size = np.zeros((2, d, d))
     for block, codes, weight in _blocks(samples):
@@ -119,15 +120,12 @@ def _blocks(samples: Samples) -> Iterator[tuple[npt.NDArray[Any], IndexArray, Fl
         yield block, codes, np.ones(n) if weights is None else weights[first : first + n]
 
 
-def _sums_by_class(
-    X: npt.NDArray[Any], codes: IndexArray, weight: FloatArray, n_classes: int
+def class_sums(
+    X: npt.NDArray[Any], codes: IndexArray, weights: FloatArray, n_classes: int
 ) -> FloatArray:
     """Weighted sum of the samples of each class, in order."""
-    order = np.argsort(codes, kind="stable")
-    present, starts = np.unique(codes[order], return_index=True)
-    sums = np.zeros((n_classes, X.shape[1]))
-    sums[present] = np.add.reduceat(X[order] * weight[order][:, None], starts, axis=0)
-    return sums
+    places = codes, np.arange(len(codes))
+    return np.asarray(csr_array((weights, places), shape=(n_classes, len(codes))) @ X)
 
 
 class StreamedMoments:
