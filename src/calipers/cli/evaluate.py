@@ -52,11 +52,11 @@ def add(commands: Commands) -> None:
         "and the standardised features; each fold is held out once.",
     )
     evaluate.add_argument("data", help=TABLE)
+    add_data(evaluate, label_needed=True)
     drawn = "draw the held-out samples of a fold under each distance"
     evaluate.add_argument("-o", "--output", type=picture, metavar="PICTURE", help=drawn)
     written = "write a page: errors per class, confusions, samples that changed sides, weights"
     evaluate.add_argument("--html", type=page, metavar="PAGE", help=written)
-    add_data(evaluate, label_needed=True)
     learners.add_learner(evaluate)
     group = advanced(evaluate)
     parts = "parts held out in turn (default: 5)"

@@ -28,9 +28,9 @@ def add(commands: Commands) -> None:
         description="Learn a metric from samples and their labels, and write it into a file.",
     )
     fit.add_argument("data", help=TABLE)
+    add_data(fit, label_needed=True)
     name, about = Path("metric.safetensors"), "file of the metric (default: %(default)s)"
     fit.add_argument("-o", "--output", type=Path, default=name, metavar="FILE", help=about)
-    add_data(fit, label_needed=True)
     learners.add_learner(fit)
     add_output(fit)
     fit.set_defaults(run=run)

@@ -26,9 +26,9 @@ def add(commands: Commands) -> None:
     )
     transform.add_argument("metric", help="file from 'calipers fit' or 'calipers adapt'")
     transform.add_argument("data", help=TABLE)
+    add_data(transform, label_needed=False)
     about = "file of the images: .csv, .tsv, .xlsx, .parquet, .npy, .npz, or - for CSV to stdout"
     transform.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help=about)
-    add_data(transform, label_needed=False)
     add_output(transform)
     transform.set_defaults(run=run)
 
