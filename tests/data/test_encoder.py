@@ -132,6 +132,8 @@ def test_cells_of_another_type_are_refused(cells: Any, wrong: Any, needed: str) 
         ([date(2024, 7, 1), None], "date"),
         (["2024-01", "2024-02-03T10:00+02:00"], "date"),
         (["1/2/2024", "1/2/2024", "3/2/2024", "3/2/2024"], "category"),
+        ([f"2024-01-{day:02}" for day in range(1, 30)], "date"),
+        (["01067", "10115"] * 3, "category"),
         (["x", "x"], "the same text in each row"),
         ([2**53 + 1, 3], "whole numbers beyond 2^53, which float64 cannot tell apart"),
         (["9" * 30, "1", "1", "9" * 30], "category"),

@@ -37,7 +37,7 @@ MOST_TOLD = 20
 
 _INDEX_NAMES = ("Unnamed: 0", "__index_level_0__", "rownames", "index")
 _WORDS = (("false", "true"), ("no", "yes"), ("f", "t"), ("n", "y"))
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(r"[+-]?(?!0[0-9])([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _READ_WITH = {  # what would read texts as numbers
     "--decimal ,": re.compile(r"[+-]?[0-9]*,?[0-9]+"),
     "--thousands ,": re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})*(\.[0-9]*)?"),
@@ -58,8 +58,8 @@ _FILLED = {
 class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn the columns of a table into features without a look at the labels.
 
-    - A column of numbers, or of texts that are numbers, is a feature. The mean fills missing
-      values (:class:`sklearn.impute.SimpleImputer`).
+    - A column of numbers, or of texts that are numbers, is a feature; digits that begin with 0 are
+      codes. The mean fills missing values (:class:`sklearn.impute.SimpleImputer`).
     - A column of texts is one feature of 0 and 1 per category
       (:class:`sklearn.preprocessing.OneHotEncoder`); what is missing, in one row only or was not
       seen is 0 in all of them.
@@ -249,7 +249,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             codes = {self._code_of(cell, {"type": kind}) for cell in given}
             if None not in codes:
                 numbers = self._codes_of({"name": name, "type": kind}, column)
-                return {"type": kind}, self._why_no_feature(name, numbers)
+                return {"type": kind}, self._why_no_feature(name, numbers) * (kind == "number")
         if len(given) == 1 and n_rows == len(column):
             return {}, "the same text in each row"
         texts = [*map(text_of, given)]
