@@ -86,15 +86,15 @@ def test_whole_batches_are_fed_in_portions(n: int, size: int, batch: int, steps:
 
 def test_a_round_may_end_early_and_no_other_begins() -> None:
     rounds: Any = [round_of(4, 2), round_of(4, 2), round_of(4, 2)]
-    assert trained(*rounds, stop_after=3).total("n_iterations") == 3
+    assert trained(*rounds, stop_after=3).n_iterations == 3
     assert [len(each.solver.fed) for each in rounds] == [2, 1, 0]
 
 
 def test_counts_go_through_all_rounds() -> None:
     history = trained(round_of(4, 2), round_of(6, 2), round_of(2, 2))
-    attributes = history.attributes()
+    attributes = history.attributes("triplet_curve_")
     assert (attributes["n_iter_"], attributes["n_updates_"]) == (6, 12)
-    np.testing.assert_array_equal(history.example_curve(), [2, 4, 6, 8, 10, 12])
+    np.testing.assert_array_equal(attributes["triplet_curve_"], [2, 4, 6, 8, 10, 12])
     np.testing.assert_array_equal(attributes["update_curve_"], [2, 4, 6, 8, 10, 12])
     np.testing.assert_allclose(attributes["loss_curve_"], 1.0 / np.array([2, 4, 2, 4, 6, 2]))
 

@@ -219,14 +219,18 @@ class SteppedLearner(CallbackSupportMixin, Learner):  # type: ignore[misc]
         rounds: Iterable[Round | Passes],
         n_steps: int,
         components: Callable[[], FloatArray],
+        curve: str | None = None,
     ) -> tuple[Learned, History]:
-        """Let solvers learn; returns what every such learner keeps, and what was counted."""
+        """Let solvers learn; returns what every such learner keeps, and what was counted.
+
+        ``curve`` is the name of the curve of examples.
+        """
         started = perf_counter()
         with self._watched(given, n_steps, components) as watch:
             history = train(rounds, watch)
         learned = Learned(
             components(),
-            **history.attributes(),
+            **history.attributes(curve),
             interrupted_=watch.interrupted,
             solve_seconds_=perf_counter() - started,
         )

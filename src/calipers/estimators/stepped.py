@@ -82,10 +82,9 @@ class OneRound(FromTriplets, SteppedLearner):
         def components() -> FloatArray:
             return whole.components(solver.metric, 1.0, samples, self.n_components)
 
-        learned, history = self._trained(given, [round_], round_.n_steps, components)
-        if max_iter is None:
-            name = "pair_curve_" if n_columns == 2 else "triplet_curve_"
-            learned.also(**{name: history.example_curve()})
+        curve = "pair_curve_" if n_columns == 2 else "triplet_curve_"
+        name = None if max_iter else curve
+        learned, _ = self._trained(given, [round_], round_.n_steps, components, name)
         return learned.also(notes_=examples.notes, mining_seconds_=examples.mining_seconds)
 
 

@@ -271,11 +271,11 @@ class TripletSGD(FromTriplets, SteppedLearner):
     ) -> Learned:
         """Let solvers learn; the time since ``started`` went into triplets."""
         prepared = perf_counter() - started
-        learned, history = self._trained(given, rounds, rounds.n_steps, rounds.components)
+        components, curve = rounds.components, "triplet_curve_"
+        learned, history = self._trained(given, rounds, rounds.n_steps, components, curve)
         mining = prepared + rounds.mining_seconds
         return learned.also(
-            n_projections_=history.total("n_projections"),
-            triplet_curve_=history.example_curve(),
+            n_projections_=history.n_projections,
             mining_seconds_=mining,
             solve_seconds_=perf_counter() - started - mining,
         )
@@ -312,9 +312,8 @@ class TripletSGD(FromTriplets, SteppedLearner):
         learned = Learned(
             stream.components(self.n_components),
             **stream.resolved,
-            **stream.history.attributes(),
-            n_projections_=stream.history.total("n_projections"),
-            triplet_curve_=stream.history.example_curve(),
+            **stream.history.attributes("triplet_curve_"),
+            n_projections_=stream.history.n_projections,
             feature_scale_=stream.standard_deviations,
             interrupted_=False,
             mining_seconds_=mined - started,

@@ -7,7 +7,7 @@ defaults has the evidence for each constant.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isqrt
 from typing import Any
@@ -146,13 +146,19 @@ class Plan:
                 rng=pick_rng,
             )
 
+        policy: Policy = EveryBatch()
+        if recipe.sampling == "slope":
+            policy = BySlope()
+        elif recipe.sampling == "gradient-norm":
+            is_running, rule = recipe.norm_bound == "running", recipe.norm_bound
+            policy = ByRunningNorm() if is_running else ByGradientNorm(norm(rule))
         adds_up, bound = recipe.batch_reduce == "sum", 0.0
         if recipe.projection == "frank-wolfe":
             bound = norm("bound") * (size if adds_up else 1)
         radius = self.radius * unit
         settings = Settings(
             loss=loss,
-            policy=_policy(recipe, norm),
+            policy=policy,
             batch_size=size,
             all_pairs=self.all_pairs,
             learning_rate=self.learning_rate * unit**2,
@@ -165,16 +171,6 @@ class Plan:
         )
         d = X.shape[1]
         return SGDSolver(settings, d, accept_rng=accept_rng, pick_rng=pick_rng, init_scale=unit)
-
-
-def _policy(recipe: Recipe, norm: Callable[[NormRule], float]) -> Policy:
-    if recipe.sampling == "every":
-        return EveryBatch()
-    if recipe.sampling == "slope":
-        return BySlope()
-    if recipe.norm_bound == "running":
-        return ByRunningNorm()
-    return ByGradientNorm(norm(recipe.norm_bound))
 
 
 def typical_squared_distance(X: npt.NDArray[Any], triplets: IndexArray) -> float:

@@ -61,15 +61,11 @@ class TripletRounds:
         self.n_components = n_components
         self.triplet_rng, *self.solver_rngs = rngs
         self.n_triplets = plan.n_triplets or 0
-        self.portion_size = portion_size(plan.n_rounds * self.n_triplets, plan.batch_triplets)
+        batch = plan.batch_triplets
+        self.portion_size = portion_size(plan.n_rounds * self.n_triplets, batch)
+        self.n_steps = plan.n_rounds * n_portions(self.n_triplets, self.portion_size, batch)
         self.mining_seconds = 0.0
         self.solver: SGDSolver | None = None
-
-    @property
-    def n_steps(self) -> int:
-        """Portions of all rounds."""
-        size, batch = self.portion_size, self.plan.batch_triplets
-        return self.plan.n_rounds * n_portions(self.n_triplets, size, batch)
 
     def __iter__(self) -> Iterator[Round]:
         for number in range(self.plan.n_rounds):

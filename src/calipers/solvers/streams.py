@@ -95,7 +95,6 @@ class TripletStream:
         self.triplets = np.empty((0, 3), dtype=np.intp)
         self.solver: SGDSolver | None = None
         self.is_started = False
-        self.history = History()
         self.moments = StreamedMoments(diagonal=True)
         self.classes: npt.NDArray[Any] | None = None
 
@@ -109,6 +108,11 @@ class TripletStream:
         """What the paper's theorems are evaluated with."""
         smoothness = self.plan.smoothness
         return None if self.solver is None else {**self.solver.facts, "smoothness": smoothness}
+
+    @property
+    def history(self) -> History:
+        """What the solver has counted."""
+        return History() if self.solver is None else History().after(self.solver)
 
     def add_labelled(self, X: npt.NDArray[Any], y: npt.NDArray[Any]) -> None:
         """Make triplets whose anchors are new samples."""
@@ -151,8 +155,6 @@ class TripletStream:
         rngs = [self.triplet_rng, *deepcopy(self.solver_rngs)]
         rounds = TripletRounds(self.coordinates, samples, self.plan, rngs)
         self.solver = rounds.start(samples, GivenTriplets(self.triplets))
-        self.history = History()
-        self.history.begin(self.solver)
         self.is_started = len(self.triplets) >= UNIT_NEGATIVES * self.plan.all_pairs
 
     def _keep_last(self, n_triplets: int) -> None:

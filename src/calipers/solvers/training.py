@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -152,61 +152,49 @@ class Watch:
         return self.end_step()
 
 
-@dataclass
+@dataclass(frozen=True)
 class History:
     """What the solvers of all rounds have counted."""
 
-    solver: Any = None  # of the present round
-    n_iterations: int = 0  # of the rounds before, as the others
+    points: tuple[Point, ...] = ()  # of the loss curve, counted through all rounds
+    n_iterations: int = 0
     n_updates: int = 0
     n_projections: int = 0
-    points: list[Point] = field(default_factory=list)
 
-    def begin(self, solver: Any) -> None:
-        """Begin the next round."""
-        if self.solver is not None:
-            self.points = self.curve()
-            for name in ("n_iterations", "n_updates", "n_projections"):
-                setattr(self, name, self.total(name))
-        self.solver = solver
-
-    def total(self, name: str) -> int:
-        """A count over all rounds: n_iterations, n_updates or n_projections."""
-        return int(getattr(self, name) + getattr(self.solver, name, 0))
-
-    def curve(self) -> list[Point]:
-        """The loss curve, counted through all rounds."""
+    def after(self, solver: Any) -> History:
+        """The history after one more solver has learned."""
         seen = self.points[-1].n_examples if self.points else 0
-        return self.points + [
+        added = [
             Point(seen + point.n_examples, point.loss, self.n_updates + point.n_updates)
-            for point in ([] if self.solver is None else self.solver.curve)
+            for point in solver.curve
         ]
+        return History(
+            (*self.points, *added),
+            self.n_iterations + solver.n_iterations,
+            self.n_updates + solver.n_updates,
+            self.n_projections + getattr(solver, "n_projections", 0),
+        )
 
-    def attributes(self) -> dict[str, Any]:
-        """The fitted attributes that every learner has."""
-        points = self.curve()
-        return {
-            "n_iter_": self.total("n_iterations"),
-            "n_updates_": self.total("n_updates"),
-            "loss_curve_": np.array([point.loss for point in points]),
-            "update_curve_": np.array([point.n_updates for point in points]),
-        }
-
-    def example_curve(self) -> IndexArray:
-        """Triplets, or pairs, up to each point of the loss curve."""
-        return np.array([point.n_examples for point in self.curve()])
+    def attributes(self, curve: str | None = None) -> dict[str, Any]:
+        """The fitted attributes that every learner has; ``curve`` is the name of the examples'."""
+        named = {} if curve is None else {curve: [point.n_examples for point in self.points]}
+        named["update_curve_"] = [point.n_updates for point in self.points]
+        arrays = {name: np.array(counts, dtype=np.intp) for name, counts in named.items()}
+        loss = np.array([point.loss for point in self.points])
+        counts = {"n_iter_": self.n_iterations, "n_updates_": self.n_updates}
+        return {**counts, "loss_curve_": loss, **arrays}
 
 
 def train(rounds: Iterable[Round | Passes], watch: Watch) -> History:
     """Feed every round's solver its portions until they end or the watch says to stop."""
     history = History()
     for round_ in rounds:
-        history.begin(round_.solver)
         for X, portion in round_.steps():
             watch.begin_step()
             round_.solver.advance(X, portion)
             if watch.end_step():
-                return history
+                return history.after(round_.solver)
+        history = history.after(round_.solver)
     return history
 
 
