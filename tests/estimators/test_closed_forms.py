@@ -14,13 +14,11 @@ from calipers import (
     KISSME,
     RCA,
     Discriminant,
-    MetricCV,
     Scaled,
     TripletSGD,
     WithinClass,
 )
 from calipers.arrays import FloatArray
-from calipers.evaluation import knn_error
 from learners import iris, metric_of
 
 X, Y = iris()
@@ -128,39 +126,11 @@ def test_standardised_features_until_there_are_two_classes(learner: Any) -> None
     np.testing.assert_allclose(stream.get_mahalanobis_matrix(), expected, rtol=1e-8)
 
 
-@pytest.mark.parametrize("learner", [RCA, KISSME, GMML, WithinClass, Discriminant])
-def test_labels_of_a_stream_are_of_one_type(learner: Any) -> None:
-    stream = learner().partial_fit(X[::2], Y[::2])
-    before = stream.components_
-    said = "^Labels of this batch are of type str, those before of type int: pass labels of one"
-    with pytest.raises(ValueError, match=said):
-        stream.partial_fit(X[1::2], Y[1::2].astype(str))
-    assert stream.components_ is before
-    stream.partial_fit(X[1::2], Y[1::2].astype(float))
-    stream.fit(X, Y.astype(str)).partial_fit(X, Y)
-
-
 @each
 def test_units_of_features_do_not_matter(learner: Any) -> None:
     units = np.array([1e-6, 1.0, 1e3, 1e6])
     expected = metric_of(learner, X, Y) / np.outer(units, units)
     np.testing.assert_allclose(metric_of(learner, X * units, Y), expected, rtol=1e-6)
-
-
-@each
-def test_a_candidate_and_an_initial_metric(learner: Any) -> None:
-    chosen = MetricCV([("it", learner)], random_state=0).fit(X, Y)
-    np.testing.assert_array_equal(chosen.components_, learner.fit(X, Y).components_)
-    start = TripletSGD(init=learner.components_, n_triplets=500, random_state=0).fit(X, Y)
-    assert knn_error(start.transform(X), Y, start.transform(X), Y) < 0.05
-
-
-@pytest.mark.parametrize("sign", [1, -1])
-@pytest.mark.parametrize("learner", LEARNERS[1:3], ids=str)
-def test_both_kinds_of_pairs_are_needed(learner: Any, sign: int) -> None:
-    kind = "far" if sign == 1 else "near"
-    with pytest.raises(ValueError, match=f"needs pairs that should be {kind}"):
-        learner.fit_pairs(X, [[0, 1]], [sign])
 
 
 @pytest.mark.parametrize("learner", [GMML(), KISSME(), RCA()], ids=str)
@@ -180,13 +150,6 @@ def test_units_of_pairs_are_of_all_samples(learner: Any) -> None:
         for given in ((samples, pairs), (samples[order], moved))
     )
     np.testing.assert_allclose(other, one, rtol=1e-6, atol=1e-9 * one.max())
-
-
-@each
-def test_components_of_pairs_are_by_falling_variance_of_all_samples(learner: Any) -> None:
-    samples = np.random.default_rng(0).normal(size=(200, 5))
-    images = learner.fit_pairs(samples, [[0, 1], [2, 3], [4, 9]], [1, 1, -1]).transform(samples)
-    assert (np.diff(images.var(axis=0)) <= 1e-9 * images.var()).all()
 
 
 def test_equal_class_means_are_no_metric_of_zeros() -> None:
@@ -220,9 +183,3 @@ def test_a_stream_has_the_labels_of_a_fit(learner: Any, kind: str) -> None:
     classes = learner.partial_fit(X[::2], y[::2]).partial_fit(X[1::2], y[1::2]).classes_
     assert classes.dtype == expected.dtype
     assert classes.tolist() == expected.tolist()
-
-
-def test_weights_count_in_the_spread_of_features() -> None:
-    weights = np.where(Y == 0, 100.0, 1.0)
-    expected = GMML().partial_fit(X, Y, weights).feature_scale_
-    np.testing.assert_allclose(GMML().fit(X, Y, weights).feature_scale_, expected, rtol=1e-12)

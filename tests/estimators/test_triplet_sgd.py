@@ -17,7 +17,6 @@ from calipers.data.samples import MemorySamples
 from calipers.data.triplets import AllPairsTriplets, DrawnTriplets, each_negative_once
 from calipers.evaluation import knn_error
 from calipers.paper.protocol import split_error
-from calipers.paper.theory import Theory
 from calipers.recipes import Recipe
 from learners import iris, random_triplets, streams
 from reference.plain import outer, plain_walk, project
@@ -249,20 +248,6 @@ def test_counts(method: str) -> None:
     assert (np.diff(fitted.triplet_curve_) > 0).all()
 
 
-def test_methods_share_their_triplets() -> None:
-    """One random_state, one list of triplets: all see the same largest norm."""
-    usual: dict[str, Any] = {"n_neighbors": 1, "n_rounds": 1}
-    fits = [fit(method, **usual) for method in ("sgd", "as-sgd", "mini-sgd")]
-    assert len({Theory.of(fitted).largest_norm for fitted in fits}) == 1
-
-
-def test_random_state_may_be_a_generator_of_old() -> None:
-    given = np.random.RandomState(5)
-    first = fit(random_state=given).components_
-    np.testing.assert_array_equal(first, fit(random_state=5).components_)
-    assert not np.array_equal(first, fit(random_state=given).components_)
-
-
 # Invariances
 
 
@@ -277,32 +262,6 @@ def test_rotation(method: str) -> None:
     assert rotated.n_updates_ == plain.n_updates_
     expected = Q.T @ plain.get_mahalanobis_matrix() @ Q
     assert_same_matrix(rotated.get_mahalanobis_matrix(), expected, 1e-7)
-
-
-@pytest.mark.parametrize("method", ALL_METHODS)
-def test_the_scale_of_the_samples_does_not_matter(method: str) -> None:
-    scaled, plain = fit(method, samples=1000.0 * X), fit(method)
-    assert scaled.n_updates_ == plain.n_updates_
-    expected = plain.get_mahalanobis_matrix()
-    assert_same_matrix(1e6 * scaled.get_mahalanobis_matrix(), expected, 1e-7)
-
-
-@pytest.mark.parametrize("projection", [4, "end", "frank-wolfe"])
-def test_nor_with_other_rules_of_projection(projection: str | int) -> None:
-    recipe = recipes.mini_sgd(projection=projection)
-    settings: dict[str, Any] = {"radius": 20.0, "n_rounds": 1, "init": "identity"}
-    scaled, plain = metric(recipe, samples=1024.0 * X, **settings), metric(recipe, **settings)
-    assert_same_matrix(1024.0**2 * scaled, plain, 1e-7)
-
-
-@pytest.mark.parametrize("factor", [1e-3, 1e3])
-@pytest.mark.parametrize("init", ["auto", "identity"])
-def test_the_ball_is_measured_in_the_units_of_the_samples(init: str, factor: float) -> None:
-    settings: dict[str, Any] = {"method": "as-sgd", "init": init}
-    tight, free = fit(radius=2.01, **settings), fit(**settings)
-    assert np.linalg.norm(free.components_ - tight.components_) > 0.01
-    scaled = fit(radius=2.01, samples=factor * X, **settings)
-    np.testing.assert_allclose(factor * scaled.components_, tight.components_, rtol=1e-6, atol=1e-9)
 
 
 def test_clipped_outliers_do_not_spoil_the_rest() -> None:

@@ -30,7 +30,7 @@ def run(X: FloatArray, triplets: IndexArray, C: float = 0.1) -> BilinearSolver:
     return solver
 
 
-@pytest.mark.parametrize("d", [1, 2, 3, 10, 16, 45, 64, 130])
+@pytest.mark.parametrize("d", [1, 3, 16, 130])
 @pytest.mark.parametrize("C", [0.1, 1e-3, 10.0])
 def test_same_way_as_the_plain_loop(d: int, C: float) -> None:
     X, triplets = data(d), triplets_of(1500)
@@ -107,31 +107,3 @@ def test_one_update(seed: int, d: int, C: float) -> None:
     assert objective(tau) <= best.fun * (1 + 1e-9) + 1e-12
     if tau < C * (1 - 1e-9):
         assert 1.0 - float(np.sum(before.W * V)) == pytest.approx(0.0, abs=1e-8 * (1 + loss))
-
-
-def test_a_triplet_just_satisfied_is_left_alone() -> None:
-    """After an update its loss is 0 up to rounding, which must not count as an update."""
-    X = data(7)
-    triplets = np.repeat(triplets_of(30), 50, axis=0)
-    assert run(X, triplets, 1e6).n_updates <= 30
-
-
-def test_hardly_aggressive_is_hardly_changed() -> None:
-    np.testing.assert_allclose(run(data(5), triplets_of(500), 1e-12).W, np.eye(5), atol=1e-8)
-
-
-def test_nothing_to_learn_from_equal_rows_and_zeros() -> None:
-    X = data(4)
-    X[1] = X[2]
-    X[3] = 0.0
-    solver = run(X, np.array([[0, 1, 2], [3, 4, 5]]))
-    assert solver.n_updates == 0
-    assert solver.curve[0].loss == 1.0
-    np.testing.assert_array_equal(solver.W, np.eye(4))
-
-
-def test_rows_of_single_precision() -> None:
-    X = data(12).astype(np.float32)
-    triplets = triplets_of(500)
-    expected = plain_oasis(X.astype(np.float64), triplets)
-    assert_same_matrix(run(X, triplets).W, expected.matrix, 1e-8)  # type: ignore[arg-type]

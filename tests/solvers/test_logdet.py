@@ -14,7 +14,7 @@ from calipers.solvers.parts import TowardsTarget
 from reference.plain_online import lego_root, plain_itml, plain_lego
 from solver_runs import assert_same_matrix
 
-DIMENSIONS = [1, 2, 3, 10, 16, 45, 64, 65, 130]
+DIMENSIONS = [1, 3, 16, 65, 130]
 
 
 def data(d: int, n: int = 60, seed: int = 0) -> FloatArray:
@@ -70,18 +70,6 @@ def test_portions_do_not_matter() -> None:
     assert parts.n_updates == whole.n_updates
     assert [point.n_examples for point in parts.curve] == [1, 5, 100, 1234, 2000]
     assert_same_matrix(parts.A, whole.A, 1e-9)
-
-
-def test_blocks_of_gathered_rows_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, pairs = data(20), pairs_of_rows(1000)
-    step = TowardsTarget(*limits(X), 1.0)
-    whole, blocks = PairSolver(step, 20), PairSolver(step, 20)
-    whole.advance(X, pairs)
-    monkeypatch.setattr("calipers.solvers.logdet.BLOCK_BYTES", 8 * 20 * 37)
-    blocks.advance(X, pairs)
-    assert blocks.n_updates == whole.n_updates
-    assert blocks.curve[0].loss == pytest.approx(whole.curve[0].loss)
-    assert_same_matrix(blocks.A, whole.A, 1e-9)
 
 
 @pytest.mark.parametrize("eta", [1e-6, 1.0, 1e6])
@@ -146,15 +134,6 @@ def test_endless_aggressiveness_is_projection() -> None:
     assert float(z @ solver.A @ z) == pytest.approx(0.1 * yhat, rel=1e-9)
 
 
-def test_satisfied_pairs_and_equal_rows_move_nothing() -> None:
-    X = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 0.0], [3.0, 0.0]])
-    pairs = np.array([[0, 1, 1], [0, 1, -1], [0, 2, 1], [0, 3, -1]])
-    solver = PairSolver(TowardsTarget(near=1.0, far=9.0, learning_rate=1.0), 2)
-    assert not solver.advance(X, pairs).any()
-    np.testing.assert_array_equal(solver.A, np.eye(2))
-    assert solver.curve[0].loss == 0.0
-
-
 # ITML
 
 
@@ -198,27 +177,3 @@ def test_itml_ends_at_the_optimum() -> None:
     assert missing.max() < 1e-6
     np.testing.assert_allclose((duals * missing), 0.0, atol=1e-6 * duals.max())
     assert 0 < np.count_nonzero(duals) < 40
-
-
-def test_larger_weights_hold_pairs_closer_to_their_limits() -> None:
-    X, pairs = data(4), pairs_of_rows(20)
-    near, far = limits(X)
-    misses = []
-    for gamma in (0.01, 1.0, 100.0):
-        solver = CyclicSolver(gamma, {1: near, -1: far}, 4)
-        for _ in range(200):
-            solver.advance(X, pairs)
-        Z, signs = X[pairs[:, 0]] - X[pairs[:, 1]], pairs[:, 2]
-        squared = np.einsum("ni,ij,nj->n", Z, solver.A, Z)
-        miss = np.maximum(0.0, signs * np.log(squared / np.where(signs > 0, near, far)))
-        misses.append(float(miss.sum()))
-        assert np.linalg.eigvalsh(solver.A)[0] > 0.0
-    assert misses[0] > misses[1] > misses[2]
-
-
-def test_nothing_to_do_ends_at_once() -> None:
-    solver = CyclicSolver(1.0, {1: 100.0, -1: 1e-6}, 4)
-    solver.advance(data(4), pairs_of_rows(20))
-    assert solver.change == 0.0
-    assert solver.n_updates == 0
-    np.testing.assert_array_equal(solver.A, np.eye(4))

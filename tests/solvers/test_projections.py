@@ -46,20 +46,6 @@ def test_lands_in_the_set_and_stays_there(seed: int, d: int, radius: float) -> N
 
 
 @given(seeds, sizes, radii)
-def test_leaves_the_set_alone(seed: int, d: int, radius: float) -> None:
-    S = in_set(np.random.default_rng(seed), d, radius)
-    np.testing.assert_allclose(project(S, radius), S, atol=1e-12 * radius)
-
-
-@given(seeds, sizes, radii)
-def test_brings_no_two_points_further_apart(seed: int, d: int, radius: float) -> None:
-    rng = np.random.default_rng(seed)
-    A, B = symmetric(rng, d), symmetric(rng, d)
-    moved = np.linalg.norm(project(A, radius) - project(B, radius))
-    assert moved <= np.linalg.norm(A - B) * (1 + 1e-12) + 1e-12
-
-
-@given(seeds, sizes, radii)
 def test_angle_to_every_member_is_obtuse(seed: int, d: int, radius: float) -> None:
     rng = np.random.default_rng(seed)
     M, S = symmetric(rng, d), in_set(rng, d, radius)
@@ -109,16 +95,3 @@ def test_only_the_negative_eigenpairs_are_needed(seed: int, d: int, n_steps: int
     negative = values < 0
     cut = M - (vectors[:, negative] * values[negative]) @ vectors[:, negative].T
     np.testing.assert_allclose(cut, onto_cone(M), atol=1e-11 * (1 + float(np.linalg.norm(M))))
-
-
-@given(seeds, st.integers(1, 12), st.integers(1, 5), st.floats(0.01, 100.0))
-def test_a_step_makes_at_most_as_many_negative_eigenvalues_as_triplets(
-    seed: int, d: int, batch_size: int, length: float
-) -> None:
-    rng = np.random.default_rng(seed)
-    root = rng.standard_normal((d, int(rng.integers(0, d + 1))))
-    far, near = rng.standard_normal((2, batch_size, d))
-    slopes = length * rng.random((batch_size, 1))
-    M = root @ root.T + (slopes * far).T @ far - (slopes * near).T @ near
-    n_negative = np.count_nonzero(eigh(M, eigvals_only=True) < -1e-12 * np.linalg.norm(M))
-    assert n_negative <= batch_size

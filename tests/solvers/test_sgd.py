@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +23,7 @@ from solver_runs import (
     run_real,
 )
 
-SIZES = [2, 5, 16, 42, 100, 130]  # the projection is another one from 97 on
+SIZES = [5, 42, 130]  # the projection is another one from 97 on
 N_TRIPLETS = {"sgd": 150, "as-sgd": 200}
 
 
@@ -85,21 +84,6 @@ def test_anchors_beyond_the_clip_norm_are_clipped(d: int) -> None:
     np.testing.assert_array_equal(wide.average, free.average)
 
 
-def test_all_pairs_by_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chunks of a block hold whole anchors."""
-    monkeypatch.setattr(solver_module, "WORTH_A_THREAD", 0)
-    monkeypatch.setattr(solver_module, "CHUNK_WORK", 1)
-    X, triplets = all_pairs_noise(20, 120, 5)
-    assert_same_run(X, triplets, Settings("mini-sgd", batch_size=1000, crossed=5))
-
-
-@pytest.mark.parametrize("start", [1e-3, 1.0])
-def test_losses_of_a_very_large_batch(start: float) -> None:
-    """Their logarithms are taken together; 2^1024 would be no number any more."""
-    X, triplets = noise(7, 3000, seed=7)
-    assert_same_run(X, triplets, Settings("mini-sgd", batch_size=1500, L=0.01, start=start))
-
-
 VARIANTS = {
     "sum over the batch": Settings("", batch_sum=True, eta=0.2),
     "short steps": Settings("", eta=1e-3),
@@ -131,14 +115,6 @@ def test_any_largest_norm(W: float | None, d: int) -> None:
     solver = assert_same_run(X, triplets, Settings("ha-sgd", W=W))
     if W == 0.0:
         assert solver.n_updates == 0
-
-
-@pytest.mark.parametrize("scale", [0.1, 3.0])
-@pytest.mark.parametrize("d", [5, 42, 130])
-def test_few_and_long_updates(d: int, scale: float) -> None:
-    """Adaptive steps are of full length however far apart: nothing damps a mistake."""
-    X, triplets = noise(d, 600, scale=scale, seed=3)
-    assert_same_run(X, triplets, Settings("as-sgd"))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -187,7 +163,7 @@ def test_any_problem(
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("portion", [1, 7, 64])
+@pytest.mark.parametrize("portion", [1, 64])
 def test_portions_change_nothing(method: str, portion: int) -> None:
     X, triplets = noise(16, 2000 if method == "as-sgd" else 1000, seed=5)
     settings = Settings(method, R=6.0)
@@ -197,25 +173,6 @@ def test_portions_change_nothing(method: str, portion: int) -> None:
     assert_same_matrix(parts.average, whole.average, 1e-10)
     assert_same_matrix(parts.last, whole.last, 1e-10)
     assert parts.n_iterations == whole.n_iterations == len(accepted)
-
-
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("d", [16, 120])
-def test_any_number_of_threads_gives_the_same_bits(
-    method: str, d: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # small pieces, so that there is something to spread
-    monkeypatch.setattr(solver_module, "WORTH_A_THREAD", 1000)
-    monkeypatch.setattr(solver_module, "CHUNK_WORK", 64 * d * d)
-    X, triplets = noise(d, 1500, scale=0.3, seed=1)
-    averages = []
-    for n_threads in ("1", "2"):
-        monkeypatch.setenv("CALIPERS_NUM_THREADS", n_threads)
-        solver, accepted = run_real(X, triplets, Settings(method, W=0.05))
-        averages.append((solver.average, solver.last, accepted))
-    for again in averages[1:]:
-        for real, expected in zip(again, averages[0], strict=True):
-            np.testing.assert_array_equal(real, expected)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -247,12 +204,6 @@ def test_a_rest_that_fills_no_batch_is_left_out() -> None:
     assert len(accepted) == solver.n_iterations == solver.n_updates == 10
 
 
-def test_without_iterations_the_average_is_the_start() -> None:
-    solver = Settings("sgd", start=0.25).solver(3)
-    np.testing.assert_array_equal(solver.average, 0.25 * np.eye(3))
-    np.testing.assert_array_equal(solver.last, 0.25 * np.eye(3))
-
-
 def test_the_first_iterate_counts_and_the_last_does_not() -> None:
     X, triplets = noise(3, 2, seed=9)
     solver = Settings("sgd").solver(3)
@@ -281,19 +232,3 @@ def test_the_largest_norm_met_is_kept() -> None:
     solver, _ = run_real(X, triplets, Settings("as-sgd"))
     largest = max(np.linalg.norm(outer(X, triplet)) for triplet in triplets)
     assert solver.facts["largest_norm"] == pytest.approx(largest)
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_rows_are_read_only_and_of_either_type(dtype: type) -> None:
-    X, triplets = noise(5, 300)
-    given: npt.NDArray[np.floating] = X.astype(dtype)
-    before = given.copy(), triplets.copy()
-    given.flags.writeable = triplets.flags.writeable = False
-    settings = Settings("ha-sgd", batch_size=3)
-    solver = settings.solver(5)
-    solver.advance(given, triplets)  # type: ignore[arg-type]
-    expected, _ = run_real(given.astype(np.float64), triplets, settings)
-    assert solver.n_updates > 10
-    np.testing.assert_array_equal(solver.average, expected.average)
-    np.testing.assert_array_equal(given, before[0])
-    np.testing.assert_array_equal(triplets, before[1])

@@ -30,9 +30,9 @@ def hard_metrics(d: int) -> Iterator[tuple[str, FloatArray]]:
         yield name, np.asarray((M + M.T) / 2)
 
 
-@pytest.mark.parametrize("length", [1e-7, 1e-2, 1.0, 30.0])
+@pytest.mark.parametrize("length", [1e-7, 1.0])
 @pytest.mark.parametrize("batch_size", [1, 4])
-@pytest.mark.parametrize("d", [2, 5, 42, 100])
+@pytest.mark.parametrize("d", [5, 100])
 def test_one_step_from_any_metric(d: int, batch_size: int, length: float) -> None:
     """Clustered, multiple and zero eigenvalues, with steps along and across them."""
     rng = np.random.default_rng(d)
@@ -83,7 +83,7 @@ def test_where_nothing_is_seen_the_full_decomposition_steps_in(d: int) -> None:
     assert solver.core_state.negatives == 2
 
 
-@pytest.mark.parametrize("gap", [0.0, 1e-12, 1e-8, 1e-5, 1e-3, 0.01, 0.1])
+@pytest.mark.parametrize("gap", [0.0, 1e-8, 1e-3])
 @pytest.mark.parametrize("d", [8, 60, 110])
 def test_negative_eigenvalues_that_nearly_meet(d: int, gap: float) -> None:
     """Each is to be cut off once, whether Lanczos can tell them apart or not."""

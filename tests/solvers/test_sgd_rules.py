@@ -24,7 +24,7 @@ from calipers.solvers.sgd import Settings, SGDSolver
 from reference.plain_rules import plain_never, plain_now_and_then, plain_once, plain_spml
 from solver_runs import assert_same_matrix, fed, noise, solver_of
 
-SIZES = [2, 3, 9, 30, 60, 110]
+SIZES = [3, 30, 110]
 
 
 def spml(ridge: float, margin: float, batch_size: int = 10) -> Settings:
@@ -63,26 +63,8 @@ def test_spml_forgets_where_it_started() -> None:
     assert_same_matrix(there.last, here.last, 1e-14)
 
 
-def test_spml_without_violations_shrinks() -> None:
-    """After the first step M falls as 1 / t where no triplet is violated."""
-    X, _ = noise(5, 10)
-    far = np.array([[0, 1, 9]])  # samples 0 and 1 are the same: never violated with margin -1
-    solver = ran(X, np.concatenate([[[5, 6, 7]], far]), spml(1e-3, -1.0, batch_size=1))
-    before = solver.last.copy()
-    for _ in range(10):
-        solver.advance(X, far)
-    np.testing.assert_allclose(solver.last, before * 2.0 / 12.0, rtol=1e-12)
-
-
-def test_only_ridge_times_margin_matters_to_spml() -> None:
-    X, triplets = noise(9, 600)
-    one = ran(X, triplets, spml(1e-3, 1e-2))
-    two = ran(X, triplets, spml(1e-5, 1.0), start=100.0)
-    assert_same_matrix(1e-5 * two.last, 1e-3 * one.last, 1e-9)
-
-
-@pytest.mark.parametrize("d", [*SIZES, 150])
-@pytest.mark.parametrize("period", [1, 3, 10])
+@pytest.mark.parametrize("d", SIZES)
+@pytest.mark.parametrize("period", [3, 10])
 @pytest.mark.parametrize("radius", [1000.0, 1.1])
 def test_a_periodic_projection_is_the_plain_one(d: int, period: int, radius: float) -> None:
     X, triplets = noise(d, 300, scale=2.0)
@@ -141,25 +123,10 @@ def test_frank_wolfe_stays_in_its_domain(seed: int, trace: float) -> None:
     assert values.sum() <= 6.0 * trace * (1.0 + 1e-12)
 
 
-@pytest.mark.parametrize("rule", [None, Periodic(4), AtEnd(), FrankWolfe(100.0, 2.0)])
-@pytest.mark.parametrize("portion", [1, 7])
-def test_portions_do_not_matter(rule: Any, portion: int) -> None:
-    X, triplets = noise(12, 300)
-    settings = spml(1e-4, 1e-2) if rule is None else Settings(batch_size=10, projection=rule)
-    whole, parts = ran(X, triplets, settings), ran(X, triplets, settings, portion=portion)
-    assert_same_matrix(parts.last, whole.last, 1e-9)
-    assert_same_matrix(parts.average, whole.average, 1e-9)
-
-
 def test_a_passive_aggressive_step_is_that_of_one_triplet() -> None:
     assert Settings(policy=PassiveAggressive(0.1)).batch_size == 1
     with pytest.raises(ValueError, match=r"^PassiveAggressive .* one triplet, got batch_size=10: "):
         Settings(policy=PassiveAggressive(0.1), batch_size=10)
-
-
-@pytest.mark.parametrize("period", [2**62, 2**63 - 1])
-def test_a_period_that_never_ends_needs_no_more_memory_than_features(period: int) -> None:
-    assert Periodic(period).max_negatives(10, 4) == 4
 
 
 @pytest.mark.parametrize("period", [0, -1])
@@ -173,12 +140,6 @@ def test_parts_that_do_not_fit_together() -> None:
         Settings(batch_size=6, all_pairs=2)
     with pytest.raises(ValueError, match=r"all_pairs=3 needs the policy EveryBatch\(\), got"):
         Settings(policy=BySlope(), batch_size=9, all_pairs=3)
-
-
-@pytest.mark.parametrize("settings", [{"all_pairs": 0}, {"all_pairs": -2, "batch_size": 4}])
-def test_a_batch_has_triplets(settings: dict[str, int]) -> None:
-    with pytest.raises(ValueError, match="and both at least 1, got batch_size="):
-        Settings(**settings)  # type: ignore[arg-type]
 
 
 WRONG: dict[str, tuple[Any, Any]] = {

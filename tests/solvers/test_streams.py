@@ -51,14 +51,6 @@ def test_batches_give_what_all_at_once_gives(recipe: Any, sizes: list[int]) -> N
     assert_same(streamed(clone(learner), sizes), once.fit_triplets(X, TRIPLETS))
 
 
-def test_only_the_samples_of_a_batch_are_needed() -> None:
-    got = TripletSGD(random_state=0)
-    for part in np.split(TRIPLETS, 4):
-        indices, places = np.unique(part, return_inverse=True)
-        got.partial_fit_triplets(X[indices], places.reshape(-1, 3))
-    assert_same(got, TripletSGD(n_rounds=1, random_state=0).fit_triplets(X, TRIPLETS))
-
-
 def test_little_is_kept_between_batches() -> None:
     learner = streamed(TripletSGD(batch_size=10, random_state=0), [1999, 996, 5])
     assert learner._stream_ is not None
@@ -66,12 +58,6 @@ def test_little_is_kept_between_batches() -> None:
     learner.partial_fit_triplets(X, TRIPLETS[:17])
     assert learner._stream_.triplets.shape == (7, 3)
     assert len(learner._stream_.X) <= 21
-
-
-def test_less_than_a_batch_is_the_identity() -> None:
-    learner = TripletSGD(batch_size=10, random_state=0).partial_fit_triplets(X, TRIPLETS[:9])
-    np.testing.assert_allclose(learner.get_mahalanobis_matrix(), np.eye(4), atol=1e-12)
-    assert learner.n_updates_ == 0
 
 
 def test_fit_ends_a_stream_and_a_stream_begins_anew_after_it() -> None:
