@@ -12,25 +12,20 @@ IndexArray: TypeAlias = npt.NDArray[np.intp]
 """Indices of samples; they always index the full X."""
 
 
-def refuse_masked(values: object, name: str) -> None:
-    """Raise if some values are masked: NumPy would use the numbers below the mask."""
-    if isinstance(values, np.ma.MaskedArray) and np.any(values.mask):
+def refuse_absent(X: object, name: str) -> None:
+    """Raise if X is masked, where NumPy would use the numbers below the mask, or lazy."""
+    if isinstance(X, np.ma.MaskedArray) and np.any(X.mask):
         raise ValueError(
-            f"{name} has {np.count_nonzero(values.mask)} masked values, and the numbers below "
-            "the mask have no meaning: fill them in, or leave out their samples."
+            f"{name} has {np.count_nonzero(X.mask)} masked values, and the numbers below the mask "
+            "have no meaning: fill them in, or leave out their samples."
         )
-
-
-def refuse_lazy(X: object, name: str) -> None:
-    """Raise if X is a LazyFrame of polars, whose columns are not in memory."""
-    if type(X).__name__ == "LazyFrame":
+    if type(X).__name__ == "LazyFrame":  # of polars
         raise TypeError(f"{name} is a LazyFrame, which is not in memory: pass {name}.collect().")
 
 
 def refuse_kinds(X: Any, name: str) -> None:
     """Raise if X is masked, lazy or holds times, of which NumPy would make meaningless numbers."""
-    refuse_masked(X, name)
-    refuse_lazy(X, name)
+    refuse_absent(X, name)
     if hasattr(X, "column_names"):  # of Arrow
         dtypes = X.schema.types
     else:

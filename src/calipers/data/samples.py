@@ -138,6 +138,10 @@ class MemorySamples(Samples):
         """Return the images of the samples, with the same indices, classes and weights."""
         return MemorySamples(sample_map(self.X), self.labels, self.weights)
 
+    def limits(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Return the minimum and the maximum of each feature."""
+        return self.X.min(axis=0), self.X.max(axis=0)
+
     def local(self, examples: IndexArray, *, n_columns: int) -> tuple[npt.NDArray[Any], IndexArray]:
         """Return all samples, and the examples unchanged."""
         return self.X, examples

@@ -26,18 +26,6 @@ if TYPE_CHECKING:
     from calipers.data.encoder import TableEncoder
 
 
-def images_of(samples: npt.NDArray[Any], components: FloatArray) -> tuple[FloatArray, int | None]:
-    """Return ``samples @ components.T``, and the first index whose image overflows, if any.
-
-    >>> images_of(np.array([[1.0], [1e300]]), np.array([[1e10]]))[1]
-    1
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        images = np.asarray(samples @ components.T)
-    finite = np.isfinite(images)
-    return images, None if finite.all() else int(np.argmin(finite.all(axis=1)))
-
-
 def _lengths(images: FloatArray) -> FloatArray:
     """Return the length of each row; squares neither overflow nor vanish.
 
@@ -137,11 +125,12 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return self._images(validate_data(self, X, reset=False, dtype=[np.float64, np.float32]))
 
     def _images(self, samples: npt.NDArray[Any]) -> FloatArray:
-        images, beyond = images_of(samples, self.components_)
-        if beyond is not None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            images = np.asarray(samples @ self.components_.T)
+        if not np.isfinite(images).all():
             raise ValueError(
-                f"X[{beyond}] has values up to {np.abs(samples[beyond]).max():.3g}, whose images "
-                "are beyond float64: divide X, or leave out such samples."
+                f"X has values up to {np.abs(samples).max():.3g}, whose images are beyond float64: "
+                "divide X, or leave out such samples."
             )
         return images
 
