@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from calipers.cli import evaluate
 from calipers.cli.options import add_output, picture, seed
-from calipers.cli.output import check_picture, console
 from calipers.cli.reading import Labelled
 
 if TYPE_CHECKING:
@@ -29,17 +28,16 @@ def add(commands: Commands) -> None:
     demo.add_argument("-o", "--output", type=picture, default=name, metavar="PICTURE", help=about)
     demo.add_argument("--seed", type=seed, default=0, help="random seed (default: %(default)s)")
     add_output(demo)
-    asked = {"data": "wine", "learner": "cv", "folds": 5, "neighbors": 3, "html": None}
-    demo.set_defaults(run=run, **asked, n_components=None, method=None, n_triplets=None)
+    asked = {"data": "wine", "learner": "cv", "folds": 5, "neighbors": 3}
+    unused = dict.fromkeys(("label", "html", "n_components", "method", "n_triplets"))
+    demo.set_defaults(run=run, **asked, **unused)
 
 
 def run(options: argparse.Namespace) -> int:
     """Evaluate the default learner on wines."""
-    console()  # a missing package is reported before the work
-    check_picture(options.output)
     import numpy as np
     from sklearn.datasets import load_wine
 
     wines = load_wine()
     growers = np.array([f"grower {number}" for number in wines.target])
-    return evaluate.report(Labelled(wines.data, growers, names=wines.feature_names), options)
+    return evaluate.run(options, Labelled(wines.data, growers, names=wines.feature_names))

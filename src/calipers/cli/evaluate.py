@@ -67,18 +67,14 @@ def add(commands: Commands) -> None:
     evaluate.set_defaults(run=run)
 
 
-def run(options: argparse.Namespace) -> int:
-    """Learn and score fold by fold, then show the verdict."""
+def run(options: argparse.Namespace, data: Labelled | None = None) -> int:
+    """Learn and score fold by fold, then show and write what came out."""
     console()  # a missing package is reported before the work
     for path in filter(None, (options.output, options.html)):
         check_apart(path, options.data, options.label)
         check_picture(path)
     learners.make(options)  # an option of no use is reported before the data are read
-    return report(read_labelled(options), options)
-
-
-def report(data: Labelled, options: argparse.Namespace) -> int:
-    """Learn and score, then show and write what came out."""
+    data = data or read_labelled(options)
     found = _evaluate(data, options)
     if options.output is not None:
         write_picture(_map(found), options.output)

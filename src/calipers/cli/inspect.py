@@ -85,21 +85,19 @@ def _facts(metric: SavedMetric) -> dict[str, Any]:
         "importances": {str(names[i]): float(shares[i]) for i in order},
         "classes": metric.classes_.tolist() if hasattr(metric, "classes_") else [],
         "label": metric.label_,
-        "parameters": metric.parameters_,
-        "resolved": metric.resolved_,
+        "parameters": metric.parameters_ | metric.resolved_,
         "training": facts,
     }
 
 
 def _lines(facts: dict[str, Any]) -> list[str]:
-    trace = sum(facts["spectrum"]) or 1.0
+    values, trace = facts["spectrum"], sum(facts["spectrum"]) or 1.0
+    spectrum = ", ".join(f"{100 * value / trace:.3g}" for value in values[:_TOP])
     lines = [facts["reason"], ""] if facts["reason"] else []
     lines += [
         f"{facts['learner']}: {facts['features']} features to {facts['components']} components, "
         f"rank {facts['rank']}",
-        "",
-        "Spectrum of M (share of the trace)",
-        *_bars([(f"{value:.3g}", value / trace) for value in facts["spectrum"]]),
+        f"Spectrum of M (shares of the trace, %): {spectrum}{', ...' * (len(values) > _TOP)}",
         "",
         "Features that matter most (share of squared distances)",
         *_bars(list(facts["importances"].items())),
@@ -110,11 +108,12 @@ def _lines(facts: dict[str, Any]) -> list[str]:
     if classes:
         some = ", ".join(classes[:8] + ["..."] * (len(classes) > 8))
         lines.append(f"  {len(classes)} classes: {some}")
-    lines += [f"  {name}: {value}" for name, value in facts["training"].items()]
-    for group in ("parameters", "resolved"):
-        settings = ", ".join(f"{name}={value!r}" for name, value in facts[group].items())
-        lines += [f"  {group}: {settings}"] if settings else []
-    return lines
+    settings = ", ".join(f"{name}={value!r}" for name, value in facts["parameters"].items())
+    return [
+        *lines,
+        *(f"  {name}: {value}" for name, value in facts["training"].items()),
+        f"  parameters: {settings}",
+    ]
 
 
 def _bars(shares: list[tuple[str, float]]) -> list[str]:
