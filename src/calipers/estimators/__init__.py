@@ -7,7 +7,7 @@ module        what learners share
 ============= ==========================================================================
 base          the public methods to fit; the only code that sets attributes
 checks        input is checked once; `Given` holds it
-stepped       learners that take steps, by kind
+one_round     learners that feed triplets or pairs to one solver
 closed_forms  formulas of second moments, in one fit or in a stream
 minimisers    objectives of all samples by L-BFGS (LMNN, MMC, MCML, NCA, MLKR)
 comparison    candidates on folds, and the simplest of the best (MetricCV)

@@ -6,11 +6,11 @@ classes, and settings that do not fit the data. Nothing here changes an estimato
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
-from numbers import Integral, Number, Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -187,15 +187,20 @@ def checked_labels(estimator: Any, y: Any) -> npt.NDArray[Any]:
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y")
     if labels.dtype.kind == "O":
-        kinds = sorted({type(label).__name__ for label in labels.tolist()})
-        try:
-            np.unique(labels)
-        except TypeError as problem:
-            raise ValueError(
-                f"{type(estimator).__name__} needs labels of one type, got labels of types "
-                f"{', '.join(kinds)}: make them one, e.g. by y.astype(str)."
-            ) from problem
+        check_one_order(estimator, labels.tolist())
     return labels
+
+
+def check_one_order(estimator: Any, labels: list[Any]) -> None:
+    """Raise for labels that cannot be put in one order, such as texts and numbers."""
+    try:
+        sorted(set(labels))
+    except TypeError as problem:
+        kinds = sorted({type(label).__name__ for label in labels})
+        raise ValueError(
+            f"{type(estimator).__name__} needs labels of one type, got labels of types "
+            f"{', '.join(kinds)}: make them one, e.g. by y.astype(str)."
+        ) from problem
 
 
 def check_varies(given: Given) -> list[str]:
@@ -290,17 +295,13 @@ def warn_singletons(given: Given) -> None:
     """Warn once which classes are singletons: their samples are never anchors."""
     singletons = given.classes[given.samples.class_sizes == 1]
     if len(singletons):
+        shown = ", ".join(map(repr, singletons[:3].tolist())) + ", ..." * (len(singletons) > 3)
         warn_user(
             f"{len(singletons)} of {len(given.classes)} classes have one sample only "
-            f"({first_of(singletons)}): such a class has no positive, so its sample serves as a "
+            f"({shown}): such a class has no positive, so its sample serves as a "
             "negative only.",
             DataWarning,
         )
-
-
-def first_of(classes: npt.NDArray[Any]) -> str:
-    """Some classes, for a sentence."""
-    return ", ".join(map(repr, classes[:3].tolist())) + (", ..." if len(classes) > 3 else "")
 
 
 def check_kinds_of_pairs(estimator: Any, given: Given, *, needs_far: bool = True) -> None:
@@ -312,23 +313,6 @@ def check_kinds_of_pairs(estimator: Any, given: Given, *, needs_far: bool = True
                 f"{type(estimator).__name__} needs pairs that should be {kind} ({sign:+}), got "
                 f"none among {len(given.pairs)}: add some."
             )
-
-
-def check_kinds_of_labels(classes: npt.NDArray[Any], so_far: Iterable[Any]) -> None:
-    """Raise for labels of a batch that are not of the kind of those before."""
-    before = next(iter(so_far), None)
-    for label in classes.tolist() if before is not None else []:
-        if _kind(label) != _kind(before):
-            raise ValueError(
-                f"Labels of this batch are of type {type(label).__name__}, those before of "
-                f"type {type(before).__name__}: pass labels of one type."
-            )
-
-
-def _kind(label: object) -> type:
-    """The type of a label, where whole and other numbers are of one type."""
-    is_number = isinstance(label, Number) and not isinstance(label, bool)
-    return float if is_number else type(label)
 
 
 def check_batch(estimator: Any, n_triplets: int, batch_triplets: int) -> None:

@@ -18,9 +18,9 @@ from calipers.estimators.checks import (
     Given,
     check_classes,
     check_components,
-    check_kinds_of_labels,
     check_kinds_of_pairs,
     check_labels,
+    check_one_order,
     check_samples,
 )
 from calipers.metric.coordinates import complement, span_basis
@@ -279,7 +279,8 @@ class MomentsLearner(Learner):
             given = check_samples(self, X, sample_weight, reset=before is None)
         else:
             given = check_labels(self, X, y, sample_weight, reset=before is None)
-            check_kinds_of_labels(given.classes, () if before is None else before.classes.tolist())
+            if before is not None:
+                check_one_order(self, [*before.classes.tolist(), *given.classes.tolist()])
         check_components(self, given.samples.shape[1])
         stream, batch = StreamedMoments(before), in_memory(given.samples)
         stream.add(batch.X, np.zeros(len(batch.X)) if given.y is None else given.y, batch.weights)

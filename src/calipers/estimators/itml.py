@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from calipers.estimators.base import Learned
 from calipers.estimators.checks import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, Given
-from calipers.estimators.stepped import OfPairs
+from calipers.estimators.one_round import OfPairs
 from calipers.notices import warn_user
 from calipers.solvers.logdet import CyclicSolver
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from calipers.estimators.base import Learned
 from calipers.estimators.checks import AT_LEAST_ONE, POSITIVE, Given
-from calipers.estimators.stepped import OfPairs
+from calipers.estimators.one_round import OfPairs
 from calipers.solvers.logdet import PairSolver
 from calipers.solvers.parts import TowardsTarget
 

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import StrOptions
 from calipers.arrays import FloatArray
 from calipers.estimators.base import Learned
 from calipers.estimators.checks import AT_LEAST_ONE, POSITIVE, Given
-from calipers.estimators.stepped import OneRound
+from calipers.estimators.one_round import OneRound
 from calipers.solvers.bilinear import BilinearSolver
 from calipers.solvers.parts import PassiveAggressive, SquaredHinge
 from calipers.solvers.sgd import Settings, SGDSolver

@@ -10,7 +10,7 @@ from calipers.arrays import FloatArray, IndexArray
 from calipers.estimators.base import Learned
 from calipers.estimators.checks import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, Given, check_batch
 from calipers.estimators.closed_forms import Spectrum, local_discriminants
-from calipers.estimators.stepped import OneRound
+from calipers.estimators.one_round import OneRound
 from calipers.solvers.dual_averaging import DualAveragingSolver
 from calipers.threads import single_threaded_blas
 

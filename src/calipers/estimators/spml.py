@@ -8,7 +8,7 @@ import numpy as np
 
 from calipers.estimators.base import Learned
 from calipers.estimators.checks import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, Given, check_batch
-from calipers.estimators.stepped import OneRound
+from calipers.estimators.one_round import OneRound
 from calipers.solvers.parts import Hinge
 from calipers.solvers.sgd import Settings, SGDSolver
 

@@ -24,9 +24,9 @@ from calipers.estimators.checks import (
     Given,
     check_batch,
     check_init,
-    check_kinds_of_labels,
     check_labels,
     check_neighbors,
+    check_one_order,
     check_samples,
     check_varies,
 )
@@ -213,7 +213,7 @@ class TripletSGD(FromTriplets, SteppedLearner):
         """
         given = check_labels(self, X, y, reset=self._stream_ is None)
         if self._stream_ is not None:
-            check_kinds_of_labels(given.classes, self._stream_.reservoir.codes)
+            check_one_order(self, [*self._stream_.reservoir.codes, *given.classes.tolist()])
         batch = in_memory(given.samples).X
         return self._learn_batch(given, lambda stream: stream.add_labelled(batch, given.y))
 

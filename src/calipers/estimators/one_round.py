@@ -1,4 +1,4 @@
-"""Learners that take steps: what they share, by kind."""
+"""Learners of one round: they differ in the solver that they feed triplets or pairs to."""
 
 from __future__ import annotations
 
