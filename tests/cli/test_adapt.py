@@ -121,7 +121,7 @@ def test_vectors_of_parquet(kind: str, tmp_path: Path) -> None:
         ("clicks.csv", "query,document,weight\n1,2,1\n1,3,-4\n", "Negative values in data passed"),
         ("clicks.csv", "query,document,weight\n1,2,many\n", "has 'many' in row 1 of"),
         ("clicks.csv", "", "is empty: give a table."),
-        ("queries.npy", "nothing", "give an array of numbers as np.save"),
+        ("queries.npy", "nothing", "Cannot read"),
         ("queries.npy", None, "does not exist: give the name"),
         ("clicks.csv", None, "does not exist: give the name"),
     ],

@@ -308,18 +308,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if entry["type"] == "category":
             known = {text: float(i) for i, text in enumerate(entry["categories"])}
             return np.array([known.get(text_of(cell), -1.0) for cell in column.tolist()])
-        codes, cells = column, column.tolist()
-        if column.dtype != np.float64 or entry["type"] != "number":
-            code_of = {cell: self._code_of(cell, entry) for cell in {*cells}}
-            wrong = [row for row, cell in enumerate(cells) if code_of[cell] is None]
-            if wrong:
-                raise ValueError(
-                    f"The column {entry['name']!r} has {str(cells[wrong[0]])[:40]!r} in row "
-                    f"{wrong[0] + 1}, where {_needed(entry)} is needed: correct it, or leave the "
-                    "cell empty."
-                )
-            codes = np.array([code_of[cell] for cell in cells], dtype=np.float64)
-        return codes
+        if column.dtype == np.float64 and entry["type"] == "number":
+            return column
+        cells = column.tolist()
+        code_of = {cell: self._code_of(cell, entry) for cell in {*cells}}
+        wrong = [row for row, cell in enumerate(cells) if code_of[cell] is None]
+        if wrong:
+            raise ValueError(
+                f"The column {entry['name']!r} has {str(cells[wrong[0]])[:40]!r} in row "
+                f"{wrong[0] + 1}, where {_needed(entry)} is needed: correct it, or leave the cell "
+                "empty."
+            )
+        return np.array([code_of[cell] for cell in cells], dtype=np.float64)
 
     def _code_of(self, cell: Any, entry: Mapping[str, Any]) -> float | None:
         """Return the number that a cell stands for, NaN, or None if it is of another type."""

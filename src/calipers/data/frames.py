@@ -333,13 +333,8 @@ _FRAMES = {"text": _read_text, "json": _read_json, "xlsx": _read_xlsx, "parquet"
 
 def load_npy(path: Path) -> npt.NDArray[Any]:
     """Map the array in an NPY file."""
-    try:
+    with sentences(path):
         return np.lib.format.open_memmap(path, mode="r")
-    except Exception as wrong:  # parsers of foreign files raise anything
-        raise FileError(
-            f"Cannot read {str(path)!r} ({reason(wrong)}): give an array of numbers as np.save "
-            "writes it."
-        ) from wrong
 
 
 def _read_npy(path: Path, label: str | None) -> tuple[npt.NDArray[Any], Any]:
