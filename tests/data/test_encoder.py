@@ -95,6 +95,8 @@ def test_new_rows_are_encoded_as_the_old_ones() -> None:
     half = encoder.refit(pd.DataFrame({"a": list("yyx"), "b": [1, 1, 4]}))
     assert (half.columns_[0]["categories"], half.columns_[1]["fill"]) == (["y"], 2.0)
     assert encoder.columns_[0]["categories"] == ["x"]
+    empty = encoder.refit(pd.DataFrame({"a": [None, None], "b": [1, 2]}))
+    assert empty.transform(new)[:, 0].tolist() == [1.5, 1000, 0.03, 7]
 
 
 @pytest.mark.parametrize(
@@ -212,6 +214,7 @@ def test_mistakes() -> None:
         {"fill": float("nan")},
         {"type": "category", "categories": ["x", "x"]},
         {"type": "category", "categories": [1]},
+        {"type": "category", "categories": []},
         {"type": "boolean", "words": ["x", "y"]},
         {"type": "boolean"},
     ],

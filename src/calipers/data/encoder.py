@@ -278,7 +278,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if entry["type"] == "category":
                 entry["categories"], how = self._categories(column)
                 told.append(("Read as categories", name, how))
-                n_missing = sum(cell is None for cell in column)
+                n_missing = sum(not text_of(cell) for cell in column.tolist())
             else:
                 codes = self._codes_of(entry, column)
                 strategy = "most_frequent" if entry["type"] == "boolean" else "mean"
@@ -290,14 +290,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                     told.append(("Used as numbers", name, how))
             if n_missing:
                 told.append((_FILLED[entry["type"]], name, f"{n_missing:,}"))
+        self.columns_ = [entry for entry in self.columns_ if entry.get("categories") != []]
         self.notes_ = _notes(told)
         self.transformer_ = _rebuilt(self.columns_)
         return self
 
     def _categories(self, column: npt.NDArray[Any]) -> tuple[list[str], str]:
         """Return the categories of a column, and a remark on how many of its texts they are."""
-        cells = [text_of(cell) for cell in column.tolist() if cell is not None]
-        texts, counts = np.unique(np.array(cells, dtype=object), return_counts=True)
+        given = [text for text in map(text_of, column.tolist()) if text]
+        texts, counts = np.unique(np.array(given, dtype=object), return_counts=True)
         n_repeated = int((counts > 1).sum()) or len(counts)
         frequent = np.argsort(-counts, kind="stable")[: min(n_repeated, self.max_categories)]
         how = f"{len(frequent)}" + f" of {len(texts):,} texts" * (len(frequent) < len(texts))
