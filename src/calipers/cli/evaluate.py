@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from calipers.cli import learners
 from calipers.cli.options import (
+    N_VOTERS,
     TABLE,
     add_output,
     advanced,
@@ -62,7 +63,7 @@ def add(commands: Commands) -> None:
     parts = "parts held out in turn (default: 5)"
     group.add_argument("--folds", type=at_least_two, default=5, metavar="N", help=parts)
     voters = "neighbours that vote (default: 3)"
-    group.add_argument("--neighbors", type=whole_number, default=3, metavar="N", help=voters)
+    group.add_argument("--neighbors", type=whole_number, default=N_VOTERS, metavar="N", help=voters)
     add_output(evaluate)
     evaluate.set_defaults(run=run)
 
