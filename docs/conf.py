@@ -10,7 +10,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
 os.environ["CALIPERS_OFFLINE"] = "1"  # examples download nothing
 
-from calipers.version import __version__  # noqa: E402
+from calipers import __version__  # noqa: E402
 
 project = "Calipers"
 author = "The Calipers developers"

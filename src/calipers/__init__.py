@@ -15,7 +15,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from calipers.version import __version__
+__version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from calipers import evaluation as evaluation
@@ -52,82 +52,30 @@ if TYPE_CHECKING:
     from calipers.search.report import retrieval_report as retrieval_report
     from calipers.solvers import recipes as recipes
 
-_HOME_OF = {
-    "GMML": "calipers.estimators",
-    "KISSME": "calipers.estimators",
-    "RCA": "calipers.estimators",
-    "NCA": "calipers.estimators",
-    "MLKR": "calipers.estimators",
-    "LFDA": "calipers.estimators",
-    "ITML": "calipers.estimators",
-    "LEGO": "calipers.estimators",
-    "LMNN": "calipers.estimators",
-    "MCML": "calipers.estimators",
-    "MMC": "calipers.estimators",
-    "OASIS": "calipers.estimators",
-    "SCML": "calipers.estimators",
-    "SPML": "calipers.estimators",
-    "Bridge": "calipers.search.bridge",
-    "Discriminant": "calipers.estimators",
-    "Euclidean": "calipers.estimators",
-    "FileError": "calipers.data.files",
-    "MetricCV": "calipers.estimators.metric_cv",
-    "QueryAdapter": "calipers.search.adapter",
-    "QueryMap": "calipers.search.query_map",
-    "SavedMetric": "calipers.metric.saved",
-    "PairClassifier": "calipers.estimators.pairs",
-    "TripletClassifier": "calipers.estimators.pairs",
-    "Scaled": "calipers.estimators",
-    "TableEncoder": "calipers.data.encoder",
-    "TripletSGD": "calipers.estimators",
-    "WithinClass": "calipers.estimators",
-    "load": "calipers.search.query_map",
-    "retrieval_report": "calipers.search.report",
+_NAMES_OF = {
+    "calipers.data.encoder": "TableEncoder",
+    "calipers.data.files": "FileError",
+    "calipers.estimators": (
+        "Discriminant Euclidean GMML ITML KISSME LEGO LFDA LMNN MCML MLKR MMC NCA OASIS RCA SCML "
+        "SPML Scaled TripletSGD WithinClass"
+    ),
+    "calipers.estimators.metric_cv": "MetricCV",
+    "calipers.estimators.pairs": "PairClassifier TripletClassifier",
+    "calipers.metric.saved": "SavedMetric",
+    "calipers.search.adapter": "QueryAdapter",
+    "calipers.search.bridge": "Bridge",
+    "calipers.search.query_map": "QueryMap load",
+    "calipers.search.report": "retrieval_report",
 }
+_HOME_OF = {name: home for home, names in _NAMES_OF.items() for name in names.split()}
+_MODULES = ("evaluation", "plot", "recipes")
 
-_PUBLIC_MODULES = ("evaluation", "plot", "recipes")
-
-__all__ = [
-    "GMML",
-    "ITML",
-    "KISSME",
-    "LEGO",
-    "LFDA",
-    "LMNN",
-    "MCML",
-    "MLKR",
-    "MMC",
-    "NCA",
-    "OASIS",
-    "RCA",
-    "SCML",
-    "SPML",
-    "Bridge",
-    "Discriminant",
-    "Euclidean",
-    "FileError",
-    "MetricCV",
-    "PairClassifier",
-    "QueryAdapter",
-    "QueryMap",
-    "SavedMetric",
-    "Scaled",
-    "TableEncoder",
-    "TripletClassifier",
-    "TripletSGD",
-    "WithinClass",
-    "__version__",
-    "evaluation",
-    "load",
-    "plot",
-    "recipes",
-    "retrieval_report",
-]
+__all__ = sorted(["__version__", *_MODULES, *_HOME_OF])
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name from its home module on first use."""
-    if name in _PUBLIC_MODULES:
+    if name in _MODULES:
         return import_module(f"calipers.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'calipers' has no attribute {name!r}")

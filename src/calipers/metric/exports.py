@@ -28,7 +28,7 @@ def onnx_model(
         from onnx import TensorProto, helper, numpy_helper
     except ImportError as missing:
         raise ImportError(needs_package("to_onnx", "onnx")) from missing
-    from calipers.version import __version__
+    from importlib.metadata import version
 
     weights = numpy_helper.from_array(np.ascontiguousarray(_single(components).T), "components_T")
     k, d = components.shape
@@ -46,7 +46,7 @@ def onnx_model(
     model = helper.make_model(
         graph,
         producer_name="calipers",
-        producer_version=__version__,
+        producer_version=version("calipers"),
         opset_imports=[helper.make_opsetid("", OPSET)],
         ir_version=IR_VERSION,
     )

@@ -12,6 +12,7 @@ import json
 import os
 from dataclasses import dataclass, field, fields, is_dataclass
 from hashlib import sha256
+from importlib.metadata import version
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -20,7 +21,6 @@ import numpy.typing as npt
 
 from calipers.arrays import FloatArray
 from calipers.data.files import FileError, atomic_write, check_writable, reason
-from calipers.version import __version__
 
 if TYPE_CHECKING:
     from calipers.data.encoder import TableEncoder
@@ -29,6 +29,7 @@ __all__ = ["Contents", "FileError", "check_writable", "contents_of", "plain", "r
 
 Arrays: TypeAlias = dict[str, npt.NDArray[Any]]
 
+VERSION = version("calipers")
 FORMAT = 3
 """Rises when older programs would misread what newer ones write."""
 
@@ -103,7 +104,7 @@ class Contents:
     classes: list[Any] | None = None
     label: str | None = None
     encoder: dict[str, Any] | None = None
-    written_by: str = __version__
+    written_by: str = VERSION
 
     @property
     def components(self) -> FloatArray:
@@ -182,7 +183,7 @@ def read(path: str | os.PathLike[str]) -> Contents:
     found = header.get("format") if isinstance(header, dict) else None
     if found != FORMAT:
         raise FileError(
-            f"{name!r} is of format {found}, and calipers {__version__} reads format {FORMAT}: fit "
+            f"{name!r} is of format {found}, and calipers {VERSION} reads format {FORMAT}: fit "
             "and save the metric again, or install the version that wrote it."
         )
     try:
