@@ -29,9 +29,9 @@ IN_WHEEL = (
     r"calipers-[\w.]+\.dist-info/(METADATA|WHEEL|RECORD|entry_points\.txt|licenses/LICENSE)"
 )
 IN_ARCHIVE = (
-    r"(src|tests|benchmarks|checks)/[\w/.-]+\.(py|js|css|html|npz|typed|md)|"
+    r"(src|tests|benchmarks|checks)/[\w/.-]+\.(py|css|npz|typed|md)|"
     r"src/calipers/_core/\w+\.(pyx|pxi|pyi|c|h)|([\w/]+/)?meson\.build|"
-    r"(docs|examples)/[\w/.-]+\.(py|rst|md|css|png|svg|txt)|"
+    r"(docs|examples)/[\w/.-]+\.(py|rst|md|css|html|png|svg|txt)|"
     r"\.ci/[\w.]+|\.github/workflows/\w+\.yml|"
     r"README\.md|CHANGELOG\.md|CONTRIBUTING\.md|LICENSE|PKG-INFO|pyproject\.toml|"
     r"\.gitignore"
@@ -76,17 +76,21 @@ def run(args: argparse.Namespace, report: Report) -> None:
             )
 
 
+def tools() -> str:
+    """Where the build's programs are looked for: beside Python first."""
+    return os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+
+
 def built(folder: Path, *kinds: str) -> list[Path]:
     """A wheel and a source archive, made by the build backend that is installed."""
     code = (
         "import mesonpy, sys; folder, *kinds = sys.argv[1:]\n"
         "for kind in kinds: getattr(mesonpy, f'build_{kind}')(folder)"
     )
-    tools = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     done = subprocess.run(
         [sys.executable, "-c", code, str(folder), *(kinds or ("wheel", "sdist"))],
         cwd=ROOT,
-        env={**os.environ, "PATH": tools},
+        env={**os.environ, "PATH": tools()},
         capture_output=True,
         text=True,
     )

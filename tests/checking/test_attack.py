@@ -1,4 +1,4 @@
-"""A few hundred attacks; ``python -m checks attack`` draws thousands, others each time."""
+"""Some attacks; ``python -m checks attack`` draws thousands, others each time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from attacks import attack
 
-TIMES = {"kinds": 120, "table": 120, "foreign": 40, "environment": 2}
+TIMES = {"kinds": 60, "table": 60, "foreign": 20, "environment": 2}
 
 
 def times(name: str, n: int, folder: Path) -> set[str]:
@@ -22,8 +22,8 @@ def times(name: str, n: int, folder: Path) -> set[str]:
 @pytest.mark.parametrize("name", TIMES)
 def test_attacks(name: str, tmp_path: Path) -> None:
     seen = times(name, TIMES[name], tmp_path)
-    assert seen <= {"held", "said", "refused"}
-    assert TIMES[name] < 100 or "held" in seen
+    assert seen <= {"held", "refused"}
+    assert TIMES[name] < 60 or "held" in seen
 
 
 def as_float(cell: Any) -> str:
@@ -34,7 +34,6 @@ def as_float(cell: Any) -> str:
 
 
 MISTAKES: dict[str, tuple[str, Any]] = {
-    "kinds": ("calipers.estimators.checks.refuse_missing", lambda y: None),
     "table": ("calipers.data.tables.text_of", as_float),
     "foreign": ("calipers.data.files.escaped", str),
 }
@@ -45,5 +44,5 @@ def test_a_mistake_of_the_package_would_be_noticed(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(*MISTAKES[name])
-    with pytest.raises(AssertionError, match=r"became a class|labels|: "):
-        times(name, 200, tmp_path)
+    with pytest.raises(AssertionError, match=r"labels|: "):
+        times(name, 60, tmp_path)

@@ -54,8 +54,14 @@ REFUSED: dict[str, tuple[Any, Any, type[Exception], str]] = {
         X,
         np.array(["a", 1] * 15, dtype=object),
         ValueError,
-        "{} needs labels of one type, got labels of types int, str: make them one, e.g. by "
-        "y.astype(str).",
+        "{} needs labels of one type that can be sorted, got labels of types int, str: make texts "
+        "of them, e.g. by y.astype(str).",
+    ),
+    "sets as labels": (
+        X,
+        [frozenset([label]) for label in Y],
+        ValueError,
+        "{} needs labels of one type that can be sorted, got labels of types frozenset",
     ),
     "one class": (
         X,

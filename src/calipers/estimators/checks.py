@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
+from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any
 
@@ -192,14 +193,16 @@ def checked_labels(estimator: Any, y: Any) -> npt.NDArray[Any]:
 
 
 def check_one_order(estimator: Any, labels: list[Any]) -> None:
-    """Raise for labels that cannot be put in one order, such as texts and numbers."""
+    """Raise for labels that cannot be put in one order: texts and numbers, or sets."""
     try:
-        sorted(set(labels))
+        order = sorted(set(labels))
+        if not all(a < b for a, b in pairwise(order)):  # of sets, only subsets come first
+            raise TypeError("no order")
     except TypeError as problem:
         kinds = sorted({type(label).__name__ for label in labels})
         raise ValueError(
-            f"{type(estimator).__name__} needs labels of one type, got labels of types "
-            f"{', '.join(kinds)}: make them one, e.g. by y.astype(str)."
+            f"{type(estimator).__name__} needs labels of one type that can be sorted, got labels "
+            f"of types {', '.join(kinds)}: make texts of them, e.g. by y.astype(str)."
         ) from problem
 
 
