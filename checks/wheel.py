@@ -29,7 +29,7 @@ IN_WHEEL = (
     r"calipers-[\w.]+\.dist-info/(METADATA|WHEEL|RECORD|entry_points\.txt|licenses/LICENSE)"
 )
 IN_ARCHIVE = (
-    r"(src|tests|benchmarks|checks)/[\w/.-]+\.(py|css|npz|typed|md)|"
+    r"(src|tests|benchmarks|checks)/[\w/.-]+\.(py|html|npz|typed|md)|"
     r"src/calipers/_core/\w+\.(pyx|pxi|pyi|c|h)|([\w/]+/)?meson\.build|"
     r"(docs|examples)/[\w/.-]+\.(py|rst|md|css|html|png|svg|txt)|"
     r"\.ci/[\w.]+|\.github/workflows/\w+\.yml|"
