@@ -153,5 +153,5 @@ def test_without_matplotlib_a_sentence_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(ImportError, match=r"pip install matplotlib\."):
+    with pytest.raises(ImportError, match=r"pip install 'calipers\[plot\]'\."):
         spectrum(Euclidean().fit(IRIS[0]))

@@ -501,7 +501,7 @@ def figure_class() -> type[Figure]:
     try:
         from matplotlib.figure import Figure
     except ImportError as missing:
-        sentence = needs_package("A picture", "matplotlib")
+        sentence = needs_package("A picture", "matplotlib", "plot")
         raise ImportError(sentence, name="matplotlib") from missing
     return Figure
 

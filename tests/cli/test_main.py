@@ -131,8 +131,8 @@ def test_a_reader_that_leaves_is_not_an_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("package", "words", "expected"),
     [
-        ("rich", "demo", "The command line needs the package rich: pip install rich."),
-        ("rich", "fit no", "The command line needs the package rich: pip install rich."),
+        ("rich", "demo", "The command line needs the package rich: pip install 'calipers[cli]'."),
+        ("rich", "fit no", "The command line needs the package rich: pip install 'calipers[cli]'."),
         ("matplotlib.figure", "demo", "A picture needs the package"),
         (
             "matplotlib.figure",

@@ -189,4 +189,4 @@ def test_no_package_for_tables_is_named(
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     assert main(["fit", "iris.csv", "--label", "species", "-o", "m"]) == 2
-    assert "needs the package pandas: pip install pandas" in capsys.readouterr().err
+    assert "needs the package pandas: pip install 'calipers[tables]'" in capsys.readouterr().err

@@ -60,7 +60,7 @@ def test_without_the_package_the_error_says_how_to_install_it(
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ImportError) as caught:
         getattr(FakeLearner().fit(X), method)()
-    home = {"onnx": "onnx", "faiss": "faiss-cpu"}[package]
+    home = f"'calipers[{package}]'"
     assert str(caught.value) == f"{method} needs the package {package}: pip install {home}."
 
 

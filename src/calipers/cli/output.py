@@ -36,7 +36,8 @@ def console(*, stderr: bool = False) -> Console:
     except ImportError as missing:
         from calipers.data.files import needs_package
 
-        raise ImportError(needs_package("The command line", "rich"), name="rich") from missing
+        sentence = needs_package("The command line", "rich", "cli")
+        raise ImportError(sentence, name="rich") from missing
     opened = Console(stderr=stderr)
     return opened if opened.is_terminal else Console(stderr=stderr, width=110)
 

@@ -54,7 +54,7 @@ def client_of(given: Any) -> Iterator[Any]:
     try:
         from distributed import Client, LocalCluster, default_client
     except ImportError as missing:
-        raise ImportError(needs_package("A cluster", "'dask[distributed]'")) from missing
+        raise ImportError(needs_package("A cluster", "dask", "dask")) from missing
     if given is None:
         try:
             given = default_client()

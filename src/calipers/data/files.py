@@ -112,15 +112,13 @@ def _created(draft: Path, *, like: Path) -> Iterator[IO[bytes]]:
         yield stream
 
 
-def needs_package(what: str, package: str, install: str | None = None) -> str:
-    """Say that a package is missing, and how to install it: ``install``, or the package itself.
+def needs_package(what: str, package: str, extra: str) -> str:
+    """Say that a package is missing, and by which extra of this one it is installed.
 
-    The command names no extra of this package, for those exist only where it was released.
-
-    >>> needs_package("to_onnx", "onnx")
-    'to_onnx needs the package onnx: pip install onnx.'
+    >>> needs_package("Reading a.csv", "pandas", "tables")
+    "Reading a.csv needs the package pandas: pip install 'calipers[tables]'."
     """
-    return f"{what} needs the package {package}: pip install {install or package}."
+    return f"{what} needs the package {package}: pip install 'calipers[{extra}]'."
 
 
 def escaped(text: object) -> str:

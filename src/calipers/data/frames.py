@@ -132,7 +132,8 @@ def sentences(path: str | Path) -> Iterator[None]:
     except FileError:
         raise
     except ImportError as missing:
-        raise FileError(needs_package(f"Reading {path}", str(missing.name))) from missing
+        sentence = needs_package(f"Reading {path}", str(missing.name), "tables")
+        raise FileError(sentence) from missing
     except Exception as wrong:  # parsers of foreign files raise anything
         raise FileError(f"Cannot read {str(path)!r} ({reason(wrong)}).") from wrong
 

@@ -240,7 +240,7 @@ def check_output(path: str | Path) -> None:
         raise FileError(f"The output must end in {', '.join(OUTPUTS)}, got {str(path)!r}.")
     package = {".parquet": "pyarrow", ".xlsx": "openpyxl"}.get(suffix, "numpy")
     if find_spec(package) is None:
-        raise FileError(needs_package(f"Writing {path}", package))
+        raise FileError(needs_package(f"Writing {path}", package, "tables"))
     check_writable(path)
 
 

@@ -27,7 +27,7 @@ def onnx_model(
     try:
         from onnx import TensorProto, helper, numpy_helper
     except ImportError as missing:
-        raise ImportError(needs_package("to_onnx", "onnx")) from missing
+        raise ImportError(needs_package("to_onnx", "onnx", "onnx")) from missing
     from importlib.metadata import version
 
     weights = numpy_helper.from_array(np.ascontiguousarray(_single(components).T), "components_T")
@@ -63,7 +63,7 @@ def faiss_transform(components: FloatArray) -> Any:
     try:
         import faiss
     except ImportError as missing:
-        raise ImportError(needs_package("to_faiss", "faiss", "faiss-cpu")) from missing
+        raise ImportError(needs_package("to_faiss", "faiss", "faiss")) from missing
     k, d = components.shape
     transform = faiss.LinearTransform(d, k, False)
     faiss.copy_array_to_vector(np.ascontiguousarray(_single(components)).ravel(), transform.A)

@@ -100,7 +100,7 @@ def _downloaded(file: str, home: Home) -> Path:
     try:
         import pooch
     except ImportError as missing:
-        raise ImportError(needs_package("--download", "pooch"), name="pooch") from missing
+        raise ImportError(needs_package("--download", "pooch", "paper"), name="pooch") from missing
     folder = cache_folder()
     try:
         if not home.url.endswith(".zip"):
