@@ -63,6 +63,7 @@ REFUSED: dict[str, tuple[Any, Any, type[Exception], str]] = {
         ValueError,
         "{} needs labels of one type that can be sorted, got labels of types frozenset",
     ),
+    "sets for labels": (X, [frozenset({i % 3}) for i in range(30)], ValueError, "{} needs labels"),
     "one class": (
         X,
         np.full(30, "cat"),
