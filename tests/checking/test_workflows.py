@@ -26,7 +26,7 @@ def jobs(name: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("name", ["ci", "release", "wheels"])
+@pytest.mark.parametrize("name", ["ci", "nightly", "release", "wheels"])
 def test_scripts_are_there_and_can_be_run(name: str) -> None:
     for job in jobs(name).values():
         for step in job.get("steps", []):
