@@ -35,11 +35,6 @@ def test_search_by_folds(logs: Path) -> None:
         assert 0 < row["error"] < 10
 
 
-def test_search_by_random_pairs(logs: Path) -> None:
-    for row in run("search", logs, "random", "--data-dir", str(logs), "--draws", "2"):
-        assert 0 <= row["taken"] < row["draws"] == 2
-
-
 @pytest.mark.parametrize("what", ["seconds", "memory"])
 def test_search_by_size(what: str, tmp_path: Path) -> None:
     (row,) = run("search", tmp_path, what, "--pairs", "80", "--documents", "90", "--d", "8")
@@ -55,15 +50,6 @@ def test_speed(tmp_path: Path) -> None:
         assert row["prefix_seconds"] == row["seconds"]
         assert row["average_difference"] < 1e-8
         assert finite(row, "ratio", "times_limit", "megabytes", "projections")
-
-
-def test_speed_of_a_prefix(tmp_path: Path) -> None:
-    words = "--only dna --methods sgd --shrink 4 --triplets 5000 --seconds 0.05"
-    (row,) = run("speed", tmp_path, *words.split())
-    assert 0 < row["same_decisions"] == row["plain_iterations"] < row["n_iterations"]
-    assert row["prefix_seconds"] < row["seconds"]
-    assert row["updates"] == 5000 >= row["changes"]
-    assert row["average_difference"] is None
 
 
 def test_mining(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from benchmarks import components
 from benchmarks.__main__ import main
@@ -26,26 +25,6 @@ def test_every_learner_has_as_many_components(tmp_path: Path) -> None:
     assert all(finite(row, "error", "seconds") for row in rows)
     file = str(tmp_path / "rows.jsonl")
     assert main(["components", "--rows", file, *words]) == []
-
-
-def test_nca_and_ours_learn_from_few_samples(tmp_path: Path) -> None:
-    words = ["--only", "wine", "--seeds", "0", "--most", "60", "--learners", "TripletSGD", "NCA"]
-    rows = run("components", tmp_path, *words)
-    assert [(row["n_train"], row["n_components"], row["learner"]) for row in rows] == [
-        (124, 2, "TripletSGD"),
-        (124, 3, "TripletSGD"),
-        (60, 2, "TripletSGD"),
-        (60, 2, "NCA"),
-    ]
-
-
-@pytest.mark.parametrize("learner", components.LEARNERS)
-def test_a_fit_has_the_components_asked_for(learner: str) -> None:
-    rng = np.random.default_rng(0)
-    y = np.arange(120) % 4
-    X = rng.normal(size=(120, 6)) + rng.normal(size=(4, 6))[y]
-    metric = components.LEARNERS[learner](2, 0, 4).fit(X, y)
-    assert metric.transform(X).shape == (120, 2)
 
 
 def test_means_are_of_the_same_training_parts() -> None:

@@ -6,19 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import blas, clock, fresh, paired, shapes
+from benchmarks import clock, fresh, paired, shapes
 from benchmarks.rows import Column, Report, read, show
 
 from calipers.paper.datasets import DatasetError
 from calipers.paper.published import SIZES
 
 pytestmark = pytest.mark.usefixtures("no_data_folder")
-
-
-def test_the_faster_number_of_threads_is_named() -> None:
-    threads, seconds = blas.fastest(lambda: sum(range(100)))
-    assert threads in (1, blas.all_threads())
-    assert 0 < seconds < 0.1
 
 
 def test_peak_memory_is_that_of_the_call() -> None:
@@ -92,8 +86,3 @@ def test_a_mean_over_groups_has_the_standard_error_over_groups() -> None:
 )
 def test_worse_is_higher_by_two_standard_errors(values: list[float], is_worse: bool) -> None:
     assert paired.difference(values, np.zeros(len(values))).is_worse is is_worse
-
-
-def test_rounding_is_no_difference() -> None:
-    found = paired.difference([0.1 + 0.2, 1.0], [0.3, 1.0])
-    assert (found.better, found.worse, found.is_worse) == (0, 0, False)

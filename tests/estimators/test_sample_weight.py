@@ -17,9 +17,6 @@ from sklearn.utils.validation import has_fit_parameter
 from calipers import (
     GMML,
     LMNN,
-    MCML,
-    MLKR,
-    NCA,
     Euclidean,
     MetricCV,
     Scaled,
@@ -41,7 +38,6 @@ X, Y = iris()
 RNG = np.random.default_rng(0)
 COUNTS = RNG.integers(0, 4, size=len(X))
 WEIGHTS = np.array(COUNTS + 0.5, dtype=np.float64)
-RNG_WEIGHTS = np.random.default_rng(2).random(len(X))
 CLOSED = ("Scaled", "WithinClass", "Discriminant", "LFDA", "RCA", "KISSME", "GMML")
 OF_NEIGHBOURS = ("NCA", "MLKR", "MCML", "LMNN")  # whose terms leave out the sample itself
 WEIGHTED = (*CLOSED, "MMC", *OF_NEIGHBOURS, *FROM_TRIPLETS, "MetricCV")
@@ -129,7 +125,7 @@ def test_a_stream_of_weighted_batches_is_one_fit(name: str) -> None:
     )
 
 
-@each_weighted
+@pytest.mark.parametrize("name", ["LFDA", "GMML", "NCA", "TripletSGD"])
 def test_blocks_of_a_file(name: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = little(name).fit(X, Y, sample_weight=COUNTS + 1)
     np.save(tmp_path / "X.npy", X)
@@ -172,25 +168,6 @@ def test_terms_and_references_count_by_weight(loss: Any, monkeypatch: pytest.Mon
         change = by_definition(loss, up, targets, weights)
         change -= by_definition(loss, down, targets, weights)
         assert np.isclose(value.slope[place], change / 2e-5, rtol=1e-4, atol=1e-6)
-
-
-def test_the_objective_of_a_fit() -> None:
-    weights = WEIGHTS
-    for learner, loss, targets in (
-        (NCA(batch_size=None, max_iter=500), expected_errors, Y),
-        (MLKR(batch_size=None, max_iter=500), squared_errors, X[:, 0]),
-    ):
-        fitted = learner.fit(X, targets, sample_weight=weights)
-        expected = by_definition(loss, fitted.components_, targets, weights)
-        assert np.isclose(fitted.objective_, expected, rtol=1e-8)
-
-
-def test_the_objective_of_mcml() -> None:
-    fitted = MCML().fit(X, Y, sample_weight=WEIGHTS)
-    expected = by_definition(divergences, fitted.components_, Y, WEIGHTS) / WEIGHTS.sum()
-    assert np.isclose(fitted.objective_, expected, rtol=1e-8)
-    usual = by_definition(divergences, MCML().fit(X, Y).components_, Y, WEIGHTS) / WEIGHTS.sum()
-    assert expected < usual
 
 
 def large_margin_by_definition(L: Any, weights: Any, k: int = 3, push: float = 0.5) -> float:
@@ -255,18 +232,9 @@ def test_wrong_weights(weights: Any, message: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["KISSME", "GMML", "MMC"])
-@pytest.mark.parametrize("weights", [np.full(len(X), 1 / len(X)), 1.0 / np.bincount(Y)[Y]])
-def test_weights_that_make_no_pair(name: str, weights: Any) -> None:
+def test_weights_that_make_no_pair(name: str) -> None:
     with pytest.raises(ValueError, match="counts samples, and these make not even one pair"):
-        little(name).fit(X, Y, sample_weight=weights)
-
-
-@pytest.mark.parametrize("scale", [0.01, 7.0])
-@pytest.mark.parametrize("name", OF_NEIGHBOURS)
-def test_only_ratios_matter_among_neighbours(name: str, scale: float) -> None:
-    one, other = (little(name).fit(X, Y, sample_weight=c * WEIGHTS) for c in (1.0, scale))
-    M, expected = other.get_mahalanobis_matrix(), one.get_mahalanobis_matrix()
-    np.testing.assert_allclose(M, expected, atol=1e-4 * np.abs(expected).max())
+        little(name).fit(X, Y, sample_weight=np.full(len(X), 1 / len(X)))
 
 
 def test_metadata_is_routed() -> None:
