@@ -9,7 +9,7 @@ import numpy as np
 from libc.math cimport INFINITY, cos, exp, fabs, fmax, fmin, hypot, isfinite, log1p, sqrt
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
-from scipy.linalg.cython_blas cimport dgemm, dsymv, dsyrk
+from scipy.linalg.cython_blas cimport dgemm, dgemv, dsymv, dsyrk
 from scipy.linalg.cython_lapack cimport dpotrf, dsyevr
 
 include "kernels.pxi"  # loops written in C

@@ -64,6 +64,33 @@ cdef void times_vector(const double *M, Py_ssize_t d, double *x, double *out) no
     dsymv(b"L", &n, &one, <double *>M, &n, x, &unit, &zero, out, &unit)
 
 
+cdef double orthogonalise(const double *basis, Py_ssize_t n, Py_ssize_t d, double *x,
+                          double *work) noexcept nogil:
+    """Make x orthogonal to n orthonormal vectors: its length.
+
+    Where a pass takes away most of x rounding has put something back: then there is another.
+    """
+    cdef int rows = <int>n, columns = <int>d, unit = 1
+    cdef double one = 1.0, minus = -1.0, zero = 0.0, before, after = cal_dot(x, x, d)
+    for _ in range(3):
+        before = after
+        dgemv(b"T", &columns, &rows, &one, <double *>basis, &columns, x, &unit, &zero, work, &unit)
+        dgemv(b"N", &columns, &rows, &minus, <double *>basis, &columns, work, &unit, &one, x,
+              &unit)
+        after = cal_dot(x, x, d)
+        if after > 0.5 * before:
+            break
+    return sqrt(after)
+
+
+cdef void ritz_vector(EigenWorkspace w, Py_ssize_t n, double *out) noexcept nogil:
+    """The unit vector that is in the basis what ``w.ritz`` is in the coordinates of n steps."""
+    cdef int rows = <int>n, columns = <int>w.d, unit = 1
+    cdef double one = 1.0, zero = 0.0
+    dgemv(b"N", &columns, &rows, &one, w.basis, &columns, w.ritz, &unit, &zero, out, &unit)
+    cal_scale(out, 1.0 / sqrt(cal_dot(out, out, w.d)), w.d)
+
+
 cdef double gershgorin(const double *alpha, const double *beta, Py_ssize_t n) noexcept nogil:
     """A number that no eigenvalue of the tridiagonal matrix lies below."""
     cdef double low = INFINITY, radius
@@ -87,7 +114,7 @@ cdef double ritz_pair(Py_ssize_t n, Py_ssize_t k, double below, double residual,
 
 
 cdef bint made_orthogonal(const double *values, double *vectors, Py_ssize_t k, Py_ssize_t d,
-                          double residual) noexcept nogil:
+                          double residual, double *work) noexcept nogil:
     """Make vector k orthogonal to those before; False if that would be more than rounding.
 
     Vectors of values that differ by a gap overlap by rounding / gap. Where values nearly meet, one
@@ -102,7 +129,7 @@ cdef bint made_orthogonal(const double *values, double *vectors, Py_ssize_t k, P
         largest = fmax(largest, overlap)
     if largest <= ORTHOGONAL:
         return True
-    length = cal_orthogonalise(vectors, k, d, vectors + k * d)
+    length = orthogonalise(vectors, k, d, vectors + k * d, work)
     if not length > 0.9:
         return False
     cal_scale(vectors + k * d, 1.0 / length, d)
@@ -117,9 +144,9 @@ cdef Py_ssize_t converged(Py_ssize_t n, Py_ssize_t in_sight, Py_ssize_t most, do
     for k in range(in_sight):
         if ritz_pair(n, k, below, residual, w, rest) > allowed or k == most:
             return k
-        cal_combine(w.ritz, w.basis, n, d, vectors + k * d)
+        ritz_vector(w, n, vectors + k * d)
         values[k] = rest[0]
-        if not made_orthogonal(values, vectors, k, d, residual):
+        if not made_orthogonal(values, vectors, k, d, residual, w.work):
             return k
     rest[0] = below
     return in_sight
@@ -153,7 +180,7 @@ cdef Py_ssize_t lanczos(const double *M, double below, double norm, Py_ssize_t m
         if step > 0:
             cal_add(image, -beta[step - 1], image - 2 * d, d)
         n = step + 1
-        beta[step] = cal_orthogonalise(w.basis, n, d, image)
+        beta[step] = orthogonalise(w.basis, n, d, image, w.work)
         exhausted = n == d or not beta[step] > 0.01 * residual
         last = exhausted or n == limit
         if last or n % CHECK_EVERY == 0:
@@ -224,7 +251,7 @@ cdef Py_ssize_t tridiagonal_pairs(const double *M, double norm, double below, Py
         values[k] = norm * cal_tridiagonal_pair(alpha, beta, d, k, low, high, 0.01 * RESIDUAL,
                                                 q, w.work)
         cal_reflect(w.square, d, w.ritz, q)
-        if not made_orthogonal(values, vectors, k, d, RESIDUAL * norm):
+        if not made_orthogonal(values, vectors, k, d, RESIDUAL * norm, w.work):
             return -1
     return count
 
@@ -256,7 +283,7 @@ cdef Py_ssize_t lapack_pairs(const double *M, double norm, double below, Py_ssiz
             values[count] = norm * eigenvalues[count]
             count += 1
         memcpy(vectors, eigenvectors, count * w.d * sizeof(double))
-        while k < count and made_orthogonal(values, vectors, k, w.d, RESIDUAL * norm):
+        while k < count and made_orthogonal(values, vectors, k, w.d, RESIDUAL * norm, w.work):
             k += 1
         if which[0] == b"A" or info == 0 and k == count:
             break

@@ -45,9 +45,6 @@ double cal_squared_gradient_norm(const double *far, const double *near, const do
                                  ptrdiff_t b, ptrdiff_t d);
 void cal_outer_norms(const double *far, const double *near, ptrdiff_t n, ptrdiff_t d, ptrdiff_t k,
                      double *norms);
-double cal_orthogonalise(const double *basis, ptrdiff_t n, ptrdiff_t d, double *x);
-void cal_combine(const double *weights, const double *basis, ptrdiff_t n, ptrdiff_t d,
-                 double *out);
 int cal_is_positive_definite(double *A, ptrdiff_t d);
 void cal_tridiagonalise(double *A, ptrdiff_t d, double *alpha, double *beta, double *factors,
                         double *work);

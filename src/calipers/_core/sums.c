@@ -19,19 +19,6 @@ static inline double dot(const double *restrict a, const double *restrict b, ptr
     return s0 + s1;
 }
 
-static inline void dot_four(const double *restrict rows, ptrdiff_t stride,
-                            const double *restrict x, ptrdiff_t n, double *restrict out) {
-    const double *r0 = rows, *r1 = rows + stride, *r2 = rows + 2 * stride, *r3 = rows + 3 * stride;
-    double p0 = 0.0, p1 = 0.0, p2 = 0.0, p3 = 0.0;
-    for (ptrdiff_t j = 0; j < n; j++) {
-        p0 += r0[j] * x[j];
-        p1 += r1[j] * x[j];
-        p2 += r2[j] * x[j];
-        p3 += r3[j] * x[j];
-    }
-    out[0] = p0, out[1] = p1, out[2] = p2, out[3] = p3;
-}
-
 /* x += c[0] rows[0] + ... + c[3] rows[3], in one pass over x */
 static inline void add_four(double *restrict x, const double *restrict c,
                             const double *restrict rows, ptrdiff_t stride, ptrdiff_t n) {
@@ -103,20 +90,12 @@ CLONED void cal_row_dots(const double *A, const double *B, ptrdiff_t n, ptrdiff_
 CLONED void cal_update_margins(const double *far, const double *near, ptrdiff_t n, ptrdiff_t d,
                                const double *vectors, const double *signs, ptrdiff_t rank,
                                double *out) {
-    for (ptrdiff_t t = 0; t < n; t++) {
-        const double *restrict f = far + t * d, *restrict g = near + t * d;
-        double change = 0.0;
+    for (ptrdiff_t t = 0; t < n; t++)
         for (ptrdiff_t k = 0; k < rank; k++) {
-            const double *restrict v = vectors + k * d;
-            double of_far = 0.0, of_near = 0.0;
-            for (ptrdiff_t a = 0; a < d; a++) {
-                of_far += f[a] * v[a];
-                of_near += g[a] * v[a];
-            }
-            change += signs[k] * ((of_far - of_near) * (of_far + of_near));
+            double f = dot(far + t * d, vectors + k * d, d);
+            double g = dot(near + t * d, vectors + k * d, d);
+            out[t] += signs[k] * ((f - g) * (f + g));
         }
-        out[t] += change;
-    }
 }
 
 /* product'(far + near), row by row */
@@ -131,24 +110,11 @@ CLONED void cal_margins(const double *product, const double *far, const double *
     }
 }
 
-/* out_s += tau (p'p_s)(z'z_s), two s at a time: additions wait for each other */
-CLONED void cal_update_scores(const double *restrict p, const double *restrict z, double tau,
-                              const double *P, const double *Z, ptrdiff_t n, ptrdiff_t d,
-                              double *out) {
-    for (ptrdiff_t s = 0; s < n; s += 2) {
-        ptrdiff_t other = s + 1 < n ? d : 0;
-        const double *restrict a0 = P + s * d, *restrict a1 = a0 + other;
-        const double *restrict b0 = Z + s * d, *restrict b1 = b0 + other;
-        double pa0 = 0.0, pa1 = 0.0, zb0 = 0.0, zb1 = 0.0;
-        for (ptrdiff_t a = 0; a < d; a++) {
-            pa0 += p[a] * a0[a];
-            pa1 += p[a] * a1[a];
-            zb0 += z[a] * b0[a];
-            zb1 += z[a] * b1[a];
-        }
-        out[s] += tau * pa0 * zb0;
-        if (other) out[s + 1] += tau * pa1 * zb1;
-    }
+/* out_s += tau (p'p_s)(z'z_s) */
+CLONED void cal_update_scores(const double *p, const double *z, double tau, const double *P,
+                              const double *Z, ptrdiff_t n, ptrdiff_t d, double *out) {
+    for (ptrdiff_t s = 0; s < n; s++)
+        out[s] += tau * dot(p, P + s * d, d) * dot(z, Z + s * d, d);
 }
 
 /* || sum_s slope_s (near_s near_s' - far_s far_s') ||_F^2 */
@@ -157,75 +123,28 @@ CLONED double cal_squared_gradient_norm(const double *far, const double *near,
     double squared = 0.0;
     for (ptrdiff_t s = 0; s < b; s++)
         for (ptrdiff_t r = 0; r <= s; r++) {
-            const double *restrict f = far + s * d, *restrict g = near + s * d;
-            const double *restrict p = far + r * d, *restrict q = near + r * d;
-            double ff = 0.0, nn = 0.0, fn = 0.0, nf = 0.0;
-            for (ptrdiff_t a = 0; a < d; a++) {
-                ff += f[a] * p[a];
-                nn += g[a] * q[a];
-                fn += f[a] * q[a];
-                nf += g[a] * p[a];
-            }
+            const double *f = far + s * d, *g = near + s * d, *p = far + r * d, *q = near + r * d;
+            double ff = dot(f, p, d), nn = dot(g, q, d), fn = dot(f, q, d), nf = dot(g, p, d);
             double entry = slopes[s] * slopes[r] * (ff * ff + nn * nn - fn * fn - nf * nf);
             squared += r == s ? entry : 2.0 * entry;
         }
     return squared;
 }
 
-static inline double outer_norm(double far2, double near2, double cross) {
-    double squared = far2 * far2 + near2 * near2 - 2.0 * cross * cross;
-    return sqrt(squared > 0.0 ? squared : 0.0);
-}
-
 /* Frobenius norms of far far' - near near', of each of k near differences with each of k far. */
 CLONED void cal_outer_norms(const double *far, const double *near, ptrdiff_t n, ptrdiff_t d,
                             ptrdiff_t k, double *norms) {
-    for (ptrdiff_t t = 0; t < n && k == 1; t++) {
-        const double *restrict f = far + t * d, *restrict g = near + t * d;
+    for (ptrdiff_t t = 0; t < n * k; t++) {
+        ptrdiff_t s = t / k, r = s / k * k + t % k;
+        const double *restrict f = far + r * d, *restrict g = near + s * d;
         double far2 = 0.0, near2 = 0.0, cross = 0.0;
         for (ptrdiff_t a = 0; a < d; a++) {
             far2 += f[a] * f[a];
             near2 += g[a] * g[a];
             cross += f[a] * g[a];
         }
-        norms[t] = outer_norm(far2, near2, cross);
+        norms[t] = sqrt(fmax(0.0, far2 * far2 + near2 * near2 - 2.0 * cross * cross));
     }
-    for (ptrdiff_t first = 0; first < n && k > 1; first += k, norms += k * k) {
-        const double *f = far + first * d, *g = near + first * d;
-        for (ptrdiff_t r = 0; r < k; r++) norms[r] = dot(f + r * d, f + r * d, d);
-        for (ptrdiff_t s = k - 1; s >= 0; s--) {  /* what the first overwrites is read last */
-            double near2 = dot(g + s * d, g + s * d, d);
-            for (ptrdiff_t r = 0; r < k; r++)
-                norms[s * k + r] = outer_norm(norms[r], near2, dot(f + r * d, g + s * d, d));
-        }
-    }
-}
-
-/* Make x orthogonal to n orthonormal rows; returns its length. Where the first pass takes away
- * most of x rounding has put something back: then there is another. */
-CLONED double cal_orthogonalise(const double *basis, ptrdiff_t n, ptrdiff_t d, double *x) {
-    double before = dot(x, x, d), after = before, c[4];
-    for (int pass = 0; pass < 3; pass++) {
-        ptrdiff_t k = 0;
-        for (; k + 4 <= n; k += 4) {
-            dot_four(basis + k * d, d, x, d, c);
-            for (int m = 0; m < 4; m++) c[m] = -c[m];
-            add_four(x, c, basis + k * d, d, d);
-        }
-        for (; k < n; k++) add(x, -dot(basis + k * d, x, d), basis + k * d, d);
-        after = dot(x, x, d);
-        if (after > 0.5 * before) break;
-        before = after;
-    }
-    return sqrt(after);
-}
-
-/* out = weights' basis, rescaled to unit length */
-CLONED void cal_combine(const double *weights, const double *basis, ptrdiff_t n, ptrdiff_t d,
-                        double *out) {
-    combine(weights, basis, n, d, out);
-    double length = sqrt(dot(out, out, d));
-    for (ptrdiff_t j = 0; j < d; j++) out[j] /= length;
 }
 
 /* Whether A is positive definite: A = U' D U with a unit diagonal of U overwrites its upper

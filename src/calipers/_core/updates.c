@@ -7,7 +7,6 @@
 
 enum {
     SOON = 4,    /* triplets between asking the memory for samples and reading them */
-    TILE = 16,   /* rows and columns that are mirrored together */
     PROBES = 16  /* numbers between which an eigenvalue is sought at a time */
 };
 
@@ -79,13 +78,10 @@ CLONED void cal_add_outer_products(double *restrict M, ptrdiff_t d,
     }
 }
 
-/* Write the upper triangle to the lower, tile by tile: whole columns would miss the cache. */
+/* Write the upper triangle to the lower. */
 void cal_mirror(double *M, ptrdiff_t d) {
-    for (ptrdiff_t top = 0; top < d; top += TILE)
-        for (ptrdiff_t left = top; left < d; left += TILE)
-            for (ptrdiff_t i = top; i < top + TILE && i < d; i++)
-                for (ptrdiff_t j = left > i ? left : i + 1; j < left + TILE && j < d; j++)
-                    M[j * d + i] = M[i * d + j];
+    for (ptrdiff_t i = 0; i < d; i++)
+        for (ptrdiff_t j = i + 1; j < d; j++) M[j * d + i] = M[i * d + j];
 }
 
 /* Sums from the first column to the last, so that equal pairs of samples tie to the last bit. */
