@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
@@ -24,7 +27,6 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
     "mathml",
-    "only_ours",
     "report",
 ]
 templates_path = ["_templates"]
@@ -63,7 +65,6 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "download_all_examples": False,
     "show_signature": False,
-    "within_subsection_order": "gallery_order.GalleryOrder",
     "default_thumb_file": str(HERE / "_static" / "needs-data.svg"),
     "write_computation_times": False,
     "abort_on_example_error": True,
@@ -72,3 +73,13 @@ sphinx_gallery_conf = {
     "image_srcset": ["2x"],
     "capture_repr": (),
 }
+
+
+def setup(app: Sphinx) -> None:
+    """Leave out of a class what it inherits from scikit-learn or from Python itself."""
+
+    def skip(_: Sphinx, what: str, name: str, member: Any, *others: Any) -> bool | None:
+        home = getattr(getattr(member, "fget", member), "__module__", None)
+        return None if home is None or str(home).startswith("calipers") else True
+
+    app.connect("autodoc-skip-member", skip)

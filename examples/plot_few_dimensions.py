@@ -40,8 +40,8 @@ maps = {
 }
 
 # %%
-# Errors on the half that was not learned from. Up to four dimensions, learning for k dimensions has
-# the lowest error of the four; from six on, the first rows of the full metric do as well.
+# Errors on the half that was not learned from. Learning for k dimensions has the lowest error
+# of the four ways; from 16 on, the first rows of the full metric do as well.
 figure, panel = plt.subplots(figsize=(7, 4.2), layout="constrained")
 for (name, matrices), marker in zip(maps.items(), "s^do", strict=True):
     errors = [100 * knn_error(X_train @ L.T, y_train, X_test @ L.T, y_test) for L in matrices]
