@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 import calipers
-from calipers.evaluation import recall_at_k
+from calipers.evaluation import retrieval_scores
 
 # %%
 # The embeddings are made up: 64 dimensions, scaled to length 1. Questions and answers share a topic
@@ -54,7 +54,8 @@ ways = {
 figure, panel = plt.subplots(figsize=(7, 4.2), layout="constrained")
 ks = (1, 2, 3, 5, 10, 20, 50)
 for name, (queries, documents) in ways.items():
-    recall = [100 * recall_at_k(documents, queries[half:], pairs=relevant, k=k) for k in ks]
+    found = [retrieval_scores(documents, queries[half:], pairs=relevant, k=k) for k in ks]
+    recall = [100 * scores.recall_at_k for scores in found]
     panel.plot(ks, recall, marker="o", label=name)
     print(f"{name:22} recall@1 {recall[0]:.1f} %, recall@10 {recall[4]:.1f} %")
 panel.set_xscale("log")
@@ -74,16 +75,16 @@ fits = [
     for count in counts
 ]
 found = [
-    100 * recall_at_k(answers, fit.transform(questions[half:]), pairs=relevant, k=10)
-    for fit in fits
+    retrieval_scores(answers, fit.transform(questions[half:]), pairs=relevant, k=10) for fit in fits
 ]
+recall = [100 * scores.recall_at_k for scores in found]
 figure, panel = plt.subplots(figsize=(7, 4.2), layout="constrained")
-(line,) = panel.plot(counts, found, zorder=1)
+(line,) = panel.plot(counts, recall, zorder=1)
 for helps, fill, name in (
     (True, line.get_color(), "a map was taken"),
     (False, "white", "no map: questions stay as they are"),
 ):
-    points = [(n, r) for n, r, fit in zip(counts, found, fits, strict=True) if fit.helps_ == helps]
+    points = [(n, r) for n, r, fit in zip(counts, recall, fits, strict=True) if fit.helps_ == helps]
     panel.scatter(*zip(*points, strict=True), color=fill, edgecolor=line.get_color(), label=name)
 panel.set_xscale("log")
 panel.set_xticks(counts, [str(count) for count in counts])

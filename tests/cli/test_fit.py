@@ -100,7 +100,10 @@ def test_mistakes_end_in_one_sentence(folder: Path, capsys: pytest.CaptureFixtur
             "Invalid parameter 'method' for",
         ),
         (["evaluate", "iris.csv", *label, "--neighbors", "500"], "n_neighbors must be between 1"),
-        (["evaluate", "lone.csv", "--label", "b"], "has one class only"),
+        (
+            ["evaluate", "lone.csv", "--label", "b"],
+            "lone.csv: MetricCV needs samples of at least 2 classes",
+        ),
         (["evaluate", "names.csv", "--label", "who"], "a different label in every row"),
         (["transform", "iris.csv", "iris.csv", "-o", "o.csv"], "metric"),
         (["transform", "m", "lone.csv", "-o", "o.csv"], "no column 'sepal length'"),

@@ -40,4 +40,5 @@ def run(options: argparse.Namespace) -> int:
 
     wines = load_wine()
     growers = np.array([f"grower {number}" for number in wines.target])
-    return evaluate.run(options, Labelled(wines.data, growers, names=wines.feature_names))
+    rows = np.arange(1, len(growers) + 1)
+    return evaluate.run(options, Labelled(wines.data, growers, rows, wines.feature_names))

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from pandas import DataFrame, Series
 
+    from calipers.arrays import IndexArray
     from calipers.data.encoder import TableEncoder
-    from calipers.data.frames import Reader
     from calipers.data.tables import Table
     from calipers.metric.saved import SavedMetric
 
@@ -33,6 +33,8 @@ class Labelled:
         Samples.
     y : ndarray of shape (n_samples,)
         Labels.
+    rows : ndarray of shape (n_samples,)
+        Number of each sample in the file, from 1; some rows may have no label.
     names : list of str or None
         Names of the features, if the file names its columns.
     label : str or None
@@ -45,23 +47,17 @@ class Labelled:
         Columns that are no features, and why.
     notes : list of str
         What else was decided about columns and labels, and may be wrong.
-    rows : ndarray of shape (n_samples,) or None
-        Index of each sample in the file, of which some rows may have no label.
     """
 
     X: npt.NDArray[Any]
     y: npt.NDArray[Any]
+    rows: IndexArray
     names: list[str] | None = None
     label: str | None = None
     encoder: TableEncoder | None = None
     table: DataFrame | None = None
-    rows: npt.NDArray[Any] | None = None
     left_out: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-
-    def row(self, index: int) -> int:
-        """Return the row of the file that a sample is, from 1."""
-        return 1 + (index if self.rows is None else int(self.rows[index]))
 
     def split(
         self, is_test: npt.NDArray[Any]
@@ -71,7 +67,7 @@ class Labelled:
         Means and categories are those of the training part.
         """
         if self.encoder is None or self.table is None:
-            return self.X[~is_test], self.X[is_test], None
+            return self.X[~is_test], self.X[is_test], self.names
         known = self.table[~is_test]
         encoder = self.encoder.refit(known)
         names = encoder.get_feature_names_out().tolist()
@@ -123,22 +119,19 @@ def read_labelled(options: argparse.Namespace) -> Labelled:
     """
     from calipers.data.encoder import TableEncoder
     from calipers.data.files import FileError
-    from calipers.data.tables import read_table
 
-    reader = _reader(options)
-    table = read_table(options.data, reader, label=options.label, ignore=options.ignore)
-    _tell(table, options)
+    table = _read(options)
     if table.y is None:
         raise FileError(f"{options.data} is read without labels: name what to predict by --label.")
-    notes, left_out, rows = check_labels(table.y, source=options.data), [], table.has_label
-    X = table.X if rows.all() else table.X[rows]
-    if not rows.all():
-        n, first = int((~rows).sum()), int(rows.argmin()) + 1
+    notes, left_out, has_label = check_labels(table.y, source=options.data), [], table.has_label
+    X = table.X if has_label.all() else table.X[has_label]
+    if not has_label.all():
+        n, first = int((~has_label).sum()), int(has_label.argmin()) + 1
         left_out.append(f"{n:,} row{'s' * (n > 1)} without a label (the first is row {first:,})")
     encoder = names = columns = None
     if hasattr(X, "columns"):
         encoder = TableEncoder(
-            decimal=reader.decimal, thousands=reader.thousands, drop_ids=options.drop_ids
+            decimal=options.decimal or ".", thousands=options.thousands, drop_ids=options.drop_ids
         )
         with mistakes_in(options.data):
             columns, X = X, encoder.fit(X).transform(X)
@@ -147,25 +140,43 @@ def read_labelled(options: argparse.Namespace) -> Labelled:
         notes += [note for note in encoder.notes_ if not note.startswith("Left out")]
     if left_out and not options.json:  # JSON has them
         remark(f"Left out: {', '.join(left_out)}.")
-    return Labelled(
-        X, table.y, names, table.label, encoder, columns, rows.nonzero()[0], left_out, notes
-    )
+    rows = has_label.nonzero()[0] + 1
+    return Labelled(X, table.y, rows, names, table.label, encoder, columns, left_out, notes)
 
 
 def read_new(options: argparse.Namespace, metric: SavedMetric) -> Table:
     """Read samples to transform: columns are read as those that the metric was learned from."""
+    encoder = metric.encoder_
+    if encoder is not None:
+        return _read(options, {entry["name"]: entry["type"] for entry in encoder.columns_}, encoder)
+    if hasattr(metric, "feature_names_in_"):
+        return _read(options, dict.fromkeys(metric.feature_names_in_.tolist(), "number"))
+    return _read(options)
+
+
+def _read(
+    options: argparse.Namespace,
+    features: dict[str, str] | None = None,
+    encoder: TableEncoder | None = None,
+) -> Table:
+    """Read the data; signs of numbers are those of an encoder unless given."""
+    from calipers.data.frames import Reader
     from calipers.data.tables import read_table
 
-    encoder, features = metric.encoder_, None
-    if encoder is not None:
-        features = {entry["name"]: entry["type"] for entry in encoder.columns_}
-    elif hasattr(metric, "feature_names_in_"):
-        features = dict.fromkeys(metric.feature_names_in_.tolist(), "number")
-    reader = _reader(options, encoder)
+    reader = Reader(
+        sep=options.sep,
+        decimal=options.decimal or getattr(encoder, "decimal", "."),
+        thousands=options.thousands or getattr(encoder, "thousands", None),
+        encoding=options.encoding,
+        skiprows=options.skiprows,
+        header=options.header,
+        sheet=options.sheet,
+    )
     table = read_table(
         options.data, reader, label=options.label, ignore=options.ignore, features=features
     )
-    _tell(table, options)
+    for note in [] if options.quiet else table.notes:
+        remark(note)
     return table
 
 
@@ -182,76 +193,33 @@ def mistakes_in(source: str) -> Iterator[None]:
         raise FileError(f"{source}: {wrong}") from wrong
 
 
-def _reader(options: argparse.Namespace, encoder: TableEncoder | None = None) -> Reader:
-    """Return how to read a file; signs of numbers are those of an encoder unless given."""
-    from calipers.data.frames import Reader
-
-    return Reader(
-        sep=options.sep,
-        decimal=options.decimal or getattr(encoder, "decimal", "."),
-        thousands=options.thousands or getattr(encoder, "thousands", None),
-        encoding=options.encoding,
-        skiprows=options.skiprows,
-        header=options.header,
-        sheet=options.sheet,
-    )
-
-
-def _tell(table: Table, options: argparse.Namespace) -> None:
-    if not options.quiet:
-        for note in table.notes:
-            remark(note)
-
-
 def check_labels(y: npt.NDArray[Any], *, source: str) -> list[str]:
-    """Raise unless labels are those of classes. Returns a remark on labels that are alike."""
+    """Raise if labels are no classes. Returns a remark on labels that are alike.
+
+    Numbers are measured if most are in too few rows to win a vote, and one is not whole.
+    """
     import numpy as np
 
     from calipers.data.encoder import listed
     from calipers.data.files import FileError
+    from calipers.data.roles import is_number
 
-    distinct, sizes = np.unique(y, return_counts=True)
-    _check_not_measured(distinct, sizes, source)
-    if len(distinct) < 2:
-        raise FileError(
-            f"{source} has one class only ({str(distinct[0])!r}): name a column of at least 2 "
-            "classes with --label."
-        )
+    values, sizes = np.unique(y, return_counts=True)
+    distinct = [str(label) for label in values]
     if sizes.max() == 1:
+        raise FileError(f"{source} has a different label in every row: name classes by --label.")
+    numbers = [float(label.replace(",", ".")) for label in distinct if is_number(label)]
+    are_measured = len(numbers) == len(distinct) and not all(map(float.is_integer, numbers))
+    if are_measured and 2 * (sizes <= N_VOTERS).sum() > len(distinct):
         raise FileError(
-            f"{source} has a different label in every row: name a column of classes with --label."
+            f"{source}: the labels are {len(distinct):,} different numbers in {len(y):,} rows, "
+            "which is regression, where classes are needed: learn by calipers.MLKR in Python, or "
+            "cut the numbers into ranges first."
         )
-    times = Counter(str(label).lower() for label in distinct)
-    alike = [str(label) for label in distinct if times[str(label).lower()] > 1]
-    told = listed([*map(repr, sorted(alike, key=lambda label: (label.lower(), label)))])
+    times = Counter(map(str.lower, distinct))
+    alike = sorted((label.lower(), label) for label in distinct if times[label.lower()] > 1)
+    told = listed([repr(label) for _, label in alike])
     return [f"Labels that differ in capitals only are different classes: {told}."] if told else []
-
-
-def _check_not_measured(distinct: npt.NDArray[Any], sizes: npt.NDArray[Any], source: str) -> None:
-    """Raise if labels are measured numbers: most are in too few rows to win a vote, and not whole.
-
-    Whole numbers may be measured or names of classes, which only the user knows.
-    """
-    import numpy as np
-
-    from calipers.data.files import FileError
-
-    if 2 * (sizes <= N_VOTERS).sum() <= len(distinct):
-        return
-    try:
-        numbers = np.array([float(str(label).replace(",", ".")) for label in distinct])
-    except ValueError:
-        return
-    found = f"{len(distinct):,} different numbers in {sizes.sum():,} rows"
-    if (numbers != np.rint(numbers)).any():
-        raise FileError(
-            f"{source}: the labels are {found}, which is regression, where classes are needed: "
-            "learn by calipers.MLKR in Python, or cut the numbers into ranges first."
-        )
-    remark(
-        f"The labels of {source} are {found}, each a class here; if they are measured, learn by "
-        "calipers.MLKR in Python."
-    )
 
 
 def read_embeddings(path: Path) -> tuple[npt.NDArray[Any], list[Any] | None]:

@@ -24,25 +24,14 @@ from calipers.evaluation.knn import (
     nearest_samples,
     rejection_scores,
 )
-from calipers.evaluation.retrieval import (
-    RetrievalScores,
-    mean_average_precision,
-    ndcg,
-    precision_at_k,
-    recall_at_k,
-    retrieval_scores,
-)
+from calipers.evaluation.retrieval import RetrievalScores, retrieval_scores
 
 __all__ = [
     "RejectionScores",
     "RetrievalScores",
     "knn_error",
     "knn_predict",
-    "mean_average_precision",
-    "ndcg",
     "nearest_samples",
-    "precision_at_k",
-    "recall_at_k",
     "rejection_scores",
     "retrieval_scores",
 ]

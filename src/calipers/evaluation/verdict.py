@@ -6,12 +6,13 @@ learned is of no matter here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.metrics import confusion_matrix
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.data.neighbors import vote
@@ -35,12 +36,6 @@ MOST_QUERIES = 2000
 
 _FIRST_DOCUMENTS = 10  # that count for precision and recall
 _SIGNIFICANT = 0.05
-_OF_BOTH = {  # the worst first
-    "worse than": "worse than both",
-    "better than": "better than both",
-    "the same as": "the same as both",
-    "no clear difference from": "no clear difference",
-}
 
 
 @dataclass(frozen=True)
@@ -52,20 +47,14 @@ class Compared:
     n_worse: int
     p_value: float
 
+    @property
     def relation(self) -> str:
-        """Judge by the sign test; a difference that could be chance is called so."""
+        """What the sign test says; a difference that could be chance is called so."""
         if not self.n_better and not self.n_worse:
             return "the same as"
         if self.p_value >= _SIGNIFICANT:
             return "no clear difference from"
         return "better than" if self.n_better > self.n_worse else "worse than"
-
-    def __str__(self) -> str:
-        if not self.n_better and not self.n_worse:
-            return "the same on every sample"
-        p = "p < 0.001" if self.p_value < 0.001 else f"p = {self.p_value:.2g}"
-        samples = "sample" if self.n_better == 1 else "samples"
-        return f"better on {self.n_better:,} {samples}, worse on {self.n_worse:,} (sign test {p})"
 
 
 class Verdict:
@@ -86,15 +75,13 @@ class Verdict:
         Whether each sample is misclassified, under each distance.
     neighbors : dict of str to ndarray of shape (n_samples, n_neighbors)
         Indices of the neighbours that voted.
-    classes : ndarray
-        The labels, sorted.
     """
 
     def __init__(self, y: npt.NDArray[Any], fold_of: IndexArray, *, n_neighbors: int = 3) -> None:
         self.y, self.fold_of, self.n_neighbors = y, fold_of, n_neighbors
         self.n_folds = int(fold_of.max()) + 1
         self.n_queries = 0
-        self.classes, self._codes = np.unique(y, return_inverse=True)
+        self._classes, self._codes = np.unique(y, return_inverse=True)
         shape = (len(y), n_neighbors)
         self.neighbors = {name: np.empty(shape, dtype=np.intp) for name in DISTANCES}
         self._voted = {name: np.empty(len(y), dtype=np.intp) for name in DISTANCES}
@@ -103,10 +90,8 @@ class Verdict:
 
     def add(self, fold: int, images: Mapping[str, tuple[FloatArray, FloatArray]]) -> None:
         """Score a fold: under each distance its other samples, and those that it holds out."""
-        held_out, others = (
-            np.flatnonzero(self.fold_of == fold),
-            np.flatnonzero(self.fold_of != fold),
-        )
+        is_held_out = self.fold_of == fold
+        held_out, others = np.flatnonzero(is_held_out), np.flatnonzero(~is_held_out)
         queries = evenly_spaced(len(held_out), MOST_QUERIES)
         self.n_queries += len(queries)
         for name, (known, new) in images.items():
@@ -123,88 +108,82 @@ class Verdict:
             )
             self._scores[name].append(asdict(scores))
 
-    def errors(self, some: npt.NDArray[np.bool_] | slice = slice(None)) -> dict[str, float]:
-        """Return the share of misclassified samples under each distance, of all or of some."""
-        return {name: float(wrong[some].mean()) for name, wrong in self.wrong.items()}
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the k-NN error under each distance, and means of scores with standard errors."""
+        rows = []
+        for name in DISTANCES:
+            row: dict[str, Any] = {"distance": name, "knn_error": float(self.wrong[name].mean())}
+            for score in SCORES:
+                of_folds = [scores[score] for scores in self._scores[name]]
+                row[score], row[f"{score}_standard_error"] = mean_error(of_folds)
+            rows.append(row)
+        return rows
 
-    def score(self, distance: str, name: str) -> tuple[float, float]:
-        """Return the mean of a retrieval score over the folds and its standard error."""
-        return mean_error([scores[name] for scores in self._scores[distance]])
-
-    def compared(self, other: str) -> Compared:
-        """Count the samples that only one of two distances gets right."""
-        change = self.wrong[other].astype(int) - self.wrong["learned"].astype(int)
-        return Compared(other, int((change > 0).sum()), int((change < 0).sum()), sign_test(change))
-
-    def typical_fold(self) -> int:
-        """Return the fold whose errors are nearest to those of all folds together."""
-        errors = self.errors()
-
-        def how_far(fold: int) -> float:
-            of_fold = self.errors(self.fold_of == fold)
-            return sum(abs(of_fold[name] - errors[name]) for name in DISTANCES)
-
-        return min(range(self.n_folds), key=how_far)
+    def compared(self) -> list[Compared]:
+        """Count, beside each other distance, the samples that only one of the two gets right."""
+        both = []
+        for other in DISTANCES[1:]:
+            change = self.wrong[other].astype(int) - self.wrong["learned"].astype(int)
+            n_better, n_worse = int((change > 0).sum()), int((change < 0).sum())
+            both.append(Compared(other, n_better, n_worse, sign_test(change)))
+        return both
 
     def sentences(self) -> list[str]:
         """Say what came out, the verdict first."""
-        both = [self.compared(other) for other in DISTANCES[1:]]
-        learned, raw, scaled = (f"{100 * error:.1f} %" for error in self.errors().values())
+        learned, raw, scaled = (f"{100 * self.wrong[name].mean():.1f} %" for name in DISTANCES)
+        first, second = both = self.compared()
+        conclusion = f"{first.relation} raw, {second.relation} standardised"
+        if first.relation == second.relation:
+            conclusion = f"{first.relation} both"
+        counts = []
+        for each in both:
+            p = "p < 0.001" if each.p_value < 0.001 else f"p = {each.p_value:.2g}"
+            counts.append(
+                f"Against {each.other}: better on {each.n_better:,}, worse on {each.n_worse:,} "
+                f"(sign test {p})."
+            )
         return [
-            f"Learned distance: {learned} error, raw {raw}, standardised {scaled}: "
-            f"{_conclusion(both)}",
-            " ".join(f"Against {each.other}: {each}." for each in both),
+            f"Learned distance: {learned} error, raw {raw}, standardised {scaled}: {conclusion}.",
+            " ".join(counts),
         ]
 
-    def sections(self, row: Callable[[int], int]) -> dict[str, str]:
-        """Return tables for a page by their headings; ``row`` says what a sample is called."""
+    def sections(self, rows: IndexArray) -> dict[str, str]:
+        """Return tables for a page by their headings; ``rows`` has the number of each sample."""
         by_class = [
-            [label, f"{own.sum():,}", *(f"{100 * error:.1f} %" for error in errors.values())]
-            for label in self.classes
+            [
+                label,
+                f"{own.sum():,}",
+                *(f"{100 * self.wrong[n][own].mean():.1f} %" for n in DISTANCES),
+            ]
+            for label in self._classes
             for own in [self.y == label]
-            for errors in [self.errors(own)]
         ]
         return {
             "Errors of each class": table(["class", "samples", *DISTANCES], by_class),
             "Confusions, raw": self._confusions("raw"),
             "Confusions, learned": self._confusions("learned"),
-            "Samples that changed sides": self._changed(row),
+            "Samples that changed sides": self._changed(rows),
         }
 
     def _confusions(self, distance: str) -> str:
         """How often samples of a class (row) are taken for one of a class (column)."""
-        n_classes = len(self.classes)
-        counts = np.zeros((n_classes, n_classes), dtype=np.intp)
-        np.add.at(counts, (self._codes, self._voted[distance]), 1)
-        shown = range(min(n_classes, ROWS_SHOWN))
-        headings = ["true class", *(f"as {self.classes[i]}" for i in shown)]
-        rows = [[self.classes[i], *counts[i, : len(shown)]] for i in range(n_classes)]
-        return table(headings, rows)
+        counts = confusion_matrix(self._codes, self._voted[distance])[:, :ROWS_SHOWN].tolist()
+        headings = ["true class", *(f"as {label}" for label in self._classes[:ROWS_SHOWN])]
+        return table(headings, [[c, *row] for c, row in zip(self._classes, counts, strict=True)])
 
-    def _changed(self, row: Callable[[int], int]) -> str:
+    def _changed(self, rows: IndexArray) -> str:
         """Samples that only one of the raw and the learned distance gets right."""
         raw, learned = self.wrong["raw"], self.wrong["learned"]
-        rows = [
+        called = [f"{label} (row {row})" for label, row in zip(self.y, rows, strict=True)]
+        changed = [
             [
-                f"row {row(i)}",
-                self.y[i],
+                called[i],
                 told,
-                *(
-                    ", ".join(f"{self.y[j]} (row {row(j)})" for j in self.neighbors[name][i])
-                    for name in ("raw", "learned")
-                ),
+                *(", ".join(called[j] for j in self.neighbors[n][i]) for n in ("raw", "learned")),
             ]
             for change, told in ((raw & ~learned, "now right"), (learned & ~raw, "now wrong"))
-            for i in np.flatnonzero(change).tolist()
+            for i in np.flatnonzero(change)
         ]
-        if not rows:
+        if not changed:
             return paragraph("None: the raw and the learned distance misclassify the same samples.")
-        return table(["sample", "class", "", "nearest, raw", "nearest, learned"], rows)
-
-
-def _conclusion(both: list[Compared]) -> str:
-    found = {each.other: each.relation() for each in both}
-    if len({*found.values()}) == 1:
-        return f"{_OF_BOTH[both[0].relation()]}."
-    worst_first = sorted(found, key=lambda other: [*_OF_BOTH].index(found[other]))
-    return ", ".join(f"{found[other]} {other}" for other in worst_first) + "."
+        return table(["sample", "", "nearest, raw", "nearest, learned"], changed)
