@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from calipers import GMML, ITML, LMNN, NCA, Discriminant, Euclidean, TripletSGD
+from calipers import GMML, ITML, LMNN, NCA, Euclidean, TripletSGD
 from calipers.arrays import FloatArray
 from calipers.notices import DataWarning
 
@@ -20,12 +20,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 _FEW: dict[str, Any] = {"n_triplets": 30, "n_neighbors": 1, "random_state": 0}
 LEARNERS: dict[str, Any] = {
     "TripletSGD": TripletSGD(**_FEW, batch_size=3),
-    "as-sgd": TripletSGD("as-sgd", **_FEW, init="identity"),
     "ITML": ITML(**_FEW),
     "LMNN": LMNN(n_neighbors=1, max_iter=20),
     "NCA": NCA(max_iter=5, random_state=0),
     "GMML": GMML(),
-    "Discriminant": Discriminant(),
 }
 
 

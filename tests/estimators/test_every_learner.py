@@ -140,18 +140,6 @@ def test_fitted_attributes(name: str) -> None:
 # The same bits
 
 
-@each_learner
-def test_any_number_of_threads(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    components = []
-    for n_threads in ("1", "2", "1"):
-        monkeypatch.setenv("CALIPERS_NUM_THREADS", n_threads)
-        components.append(little(name).fit(X, Y).components_)
-    np.testing.assert_array_equal(components[0], components[1])
-    np.testing.assert_array_equal(components[0], components[2])
-    if name in FROM_TRIPLETS:
-        assert not np.array_equal(components[0], little(name, random_state=1).fit(X, Y).components_)
-
-
 DIGITS, DIGIT_LABELS = load_digits(return_X_y=True)
 DIGITS = (DIGITS + np.random.default_rng(0).random(DIGITS.shape))[:700]
 DIGIT_LABELS = DIGIT_LABELS[:700]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from learners import FROM_TRIPLETS, LEARNERS, STEPWISE, each_learner, each_stepwise, iris, little
+from learners import FROM_TRIPLETS, LEARNERS, STEPWISE, each_stepwise, iris, little
 from watch import Watch
 
 X, Y = iris()
@@ -53,27 +52,6 @@ def test_scikit_learns_own_checks(estimator: Any, check: Callable[..., None]) ->
 def test_pipeline(name: str) -> None:
     model = make_pipeline(StandardScaler(), little(name), KNeighborsClassifier(3)).fit(X, Y)
     assert model.score(X, Y) > 0.9
-
-
-@each_learner
-def test_clone_and_pickle(name: str) -> None:
-    fitted = little(name, n_components=2).fit(X, Y)
-    again = clone(fitted)
-    assert repr(again.get_params()) == repr(fitted.get_params())
-    assert not hasattr(again, "components_")
-    np.testing.assert_array_equal(again.fit(X, Y).components_, fitted.components_)
-    loaded = pickle.loads(pickle.dumps(fitted))
-    pairs = np.stack([X[:75], X[75:]], axis=1)
-    np.testing.assert_array_equal(loaded.transform(X), fitted.transform(X))
-    np.testing.assert_array_equal(loaded.pair_score(pairs), fitted.pair_score(pairs))
-
-
-@each_learner
-def test_the_constructor_stores_and_does_nothing(name: str) -> None:
-    learner = type(LEARNERS[name])
-    odd = learner(**dict.fromkeys(learner().get_params(), "no such thing"))
-    assert set(vars(odd)) == set(odd.get_params())
-    assert set(vars(odd).values()) == {"no such thing"}
 
 
 @pytest.mark.parametrize("name", ["TripletSGD", "Discriminant", "MetricCV"])

@@ -203,6 +203,7 @@ def test_killed_midway_the_command_goes_on_where_it_was(tmp_path: Path) -> None:
     assert (tmp_path / "report.html").exists()
 
 
+@pytest.mark.slow
 @needs_data
 def test_dna_comes_out_near_the_paper(tmp_path: Path) -> None:
     methods = ["as-sgd", "hr-sgd", "oasis", "lego"]

@@ -58,13 +58,6 @@ def test_pairs_that_say_nothing_leave_the_identity() -> None:
     assert found.map_.facts["helps"] is False
 
 
-def test_images_are_unit_vectors_of_the_same_float_type(fitted: QueryAdapter) -> None:
-    for dtype in (np.float32, np.float64):
-        images = fitted.transform(LOG.queries.astype(dtype))
-        assert images.dtype == dtype
-        assert np.allclose(np.linalg.norm(images, axis=1), 1)
-
-
 def test_clone_pickle_and_file(fitted: QueryAdapter, tmp_path: Path) -> None:
     assert clone(fitted).get_params() == fitted.get_params()
     assert not hasattr(clone(fitted), "map_")

@@ -66,11 +66,6 @@ def test_the_report_is_true_of_new_texts() -> None:
     assert bridge.report_.chosen == (bridge.method_, bridge.alpha_, bridge.rank_)
 
 
-def test_noise_keeps_no_recall() -> None:
-    bridge = fit(RNG.standard_normal((400, 12)), OLD)
-    assert bridge.report_.recall[10].mean < 0.15
-
-
 def test_recall_is_the_share_of_the_truth_that_is_found() -> None:
     texts = np.arange(5)
     held_out = HeldOut.of(OLD[texts], OLD, texts, 10)
@@ -87,13 +82,6 @@ def test_a_fit_with_what_was_chosen_gives_the_same_map(method: str) -> None:
     again = fit(noisy, OLD, method=first.method_, alpha=first.alpha_, rank=first.rank_)
     assert len(again.report_.candidates) == 1
     np.testing.assert_array_equal(again.map_.query_components, first.map_.query_components)
-
-
-def test_float16_on_disk_gives_the_map_of_memory(tmp_path: Path) -> None:
-    half = NEW.astype(np.float16)
-    np.save(tmp_path / "new.npy", half)
-    mapped = fit(np.load(tmp_path / "new.npy", mmap_mode="r"), OLD)
-    assert np.array_equal(mapped.transform(half), fit(half, OLD).transform(half))
 
 
 def test_clone_pickle_and_file(tmp_path: Path) -> None:

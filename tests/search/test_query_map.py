@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calipers import QueryMap, SavedMetric, load
-from metric_files import small_file
+from calipers import QueryMap, load
 from test_start_up import loaded_after
 
 RNG = np.random.default_rng(0)
@@ -69,10 +68,6 @@ def test_a_file_and_a_pickle_give_the_same_map(
         documents = B[:, : saved.n_document_features]
         images = saved.transform_documents(documents)
         assert np.array_equal(again.transform_documents(documents), images)
-
-
-def test_a_metric_is_loaded_as_what_it_is(tmp_path: Path) -> None:
-    assert isinstance(load(small_file(tmp_path)), SavedMetric)
 
 
 def test_matrices_cannot_be_changed() -> None:
