@@ -126,7 +126,7 @@ def batch(seed: int, size: int = 4) -> tuple[FloatArray, FloatArray, FloatArray,
     return rng.random(size), outer_norms(far, near), far, near
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(5))
 def test_policies(seed: int) -> None:
     slopes, _, far, near = given = batch(seed)
     norm = gradient_norm(far, near, slopes)
@@ -137,7 +137,7 @@ def test_policies(seed: int) -> None:
     assert chance(ByGradientNorm(0.0), given, 0.1) == 0.0
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_early_no_of_the_gradient_norm_is_never_wrong(seed: int) -> None:
     slopes, norms, far, near = given = batch(seed)
     largest = float(norms.max())
@@ -158,9 +158,9 @@ def test_running_norm_grows_to_the_largest_met() -> None:
     assert chance(ByRunningNorm(), nothing, 0.0) == 0.0
 
 
-@pytest.mark.parametrize("eta", [1e-12, 1e-3, 1.0, 1e6, 1e12])
-@pytest.mark.parametrize("target", [1e-3, 1.0, 1e6])
-@pytest.mark.parametrize("squared", [1e-9, 0.5, 3.0, 1e5, 1e12])
+@pytest.mark.parametrize("eta", [1e-12, 1.0, 1e12])
+@pytest.mark.parametrize("target", [1e-3, 1e6])
+@pytest.mark.parametrize("squared", [1e-9, 3.0, 1e12])
 def test_towards_target_is_the_positive_root(eta: float, target: float, squared: float) -> None:
     """In twice the digits, where the textbook's formula does not cancel."""
     sign = 1 if squared > target else -1

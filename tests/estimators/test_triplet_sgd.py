@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from scipy.stats import ortho_group
-from sklearn.datasets import load_digits
 
 from calipers import TripletSGD, recipes
 from calipers.arrays import FloatArray
 from calipers.data.samples import MemorySamples
 from calipers.data.triplets import AllPairsTriplets, DrawnTriplets, each_negative_once
 from calipers.evaluation import knn_error
-from calipers.paper.protocol import split_error
 from calipers.recipes import Recipe
 from learners import iris, random_triplets, streams
 from reference.plain import outer, plain_walk, project
@@ -221,17 +218,6 @@ def test_rules_of_projection_are_the_plain_ones() -> None:
     assert_same_matrix(own(many, radius=5.0), average)
 
 
-def test_own_triplets_are_obeyed() -> None:
-    """Only the first feature tells near from far."""
-    rng = np.random.default_rng(0)
-    samples = rng.standard_normal((60, 5))
-    anchor, a, b = random_triplets(60, 2000).T
-    swap = np.abs(samples[anchor, 0] - samples[a, 0]) > np.abs(samples[anchor, 0] - samples[b, 0])
-    triplets = np.column_stack([anchor, np.where(swap, b, a), np.where(swap, a, b)])
-    M = TripletSGD(random_state=0).fit_triplets(samples, triplets).get_mahalanobis_matrix()
-    assert M[0, 0] > 3 * np.diag(M)[1:].max()
-
-
 # Attributes
 
 
@@ -287,26 +273,3 @@ def test_clipped_outliers_do_not_spoil_the_rest() -> None:
 
 
 # From end to end
-
-
-@pytest.mark.parametrize("method", ["ha-sgd", "as-sgd"])
-def test_digits_are_told_apart_better(method: Any) -> None:
-    euclidean, learned = [], []
-    samples, labels = load_digits(return_X_y=True)
-    for seed in range(3):
-        order = np.random.default_rng(seed).permutation(len(samples))
-        train, test = order[:300], order[300:]
-        fitted = TripletSGD(method, n_triplets=20_000, n_rounds=1, random_state=0)
-        images = fitted.fit(samples[train], labels[train]).transform(samples)
-        euclidean.append(knn_error(samples[train], labels[train], samples[test], labels[test]))
-        learned.append(knn_error(images[train], labels[train], images[test], labels[test]))
-    assert np.mean(learned) < 0.95 * np.mean(euclidean)
-
-
-def test_the_papers_count_on_dna(data_folder: Path) -> None:
-    from calipers.paper.datasets import load
-
-    data = load("dna", data_dir=str(data_folder))
-    fitted = TripletSGD.paper("as-sgd", random_state=0).fit(data.X_train, data.y_train)
-    assert 600 <= fitted.n_updates_ <= 850
-    assert split_error(data, fitted) < 0.5 * split_error(data)
