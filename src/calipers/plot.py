@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils import check_consistent_length
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.data.files import needs_package, shortened
@@ -38,20 +39,8 @@ __all__ = [
     "spectrum",
 ]
 
-CLASS_COLORS = (
-    "#332288",
-    "#e69f00",
-    "#009e73",
-    "#cc3311",
-    "#56b4e9",
-    "#aa4499",
-    "#0072b2",
-    "#ddcc77",
-    "#882255",
-    "#000000",
-    "#999933",
-    "#ee99aa",
-)
+_PALETTE = "332288 e69f00 009e73 cc3311 56b4e9 aa4499 0072b2 ddcc77 882255 000000 999933 ee99aa"
+CLASS_COLORS = tuple(f"#{color}" for color in _PALETTE.split())
 """From the palettes of Okabe and Ito and of Tol, made for colour-blind readers."""
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "d")
@@ -101,11 +90,7 @@ def before_after(
     """
     labels = np.asarray(y)
     given, learned = (np.asarray(data, dtype=np.float64) for data in (X, transformed))
-    if not len(labels) == len(given) == len(learned):
-        raise ValueError(
-            "X, y and transformed must have as many samples as each other, "
-            f"got {len(given)}, {len(labels)} and {len(learned)}."
-        )
+    check_consistent_length(given, labels, learned)
     before, after = _new_figure(11, 5).subplots(1, 2) if axes is None else axes
     for panel, data, title in ((before, given, "Before"), (after, learned, "After")):
         scatter(panel, principal_plane(data), labels)
@@ -212,8 +197,6 @@ def scatter(
             label=_plain(label),
             rasterized=True,  # in an SVG of many samples
         )
-    if few and max(len(str(label)) for label in classes) <= 3:  # longer names hide the points
-        _name_clouds(axes, points, labels)
     axes.set_xlabel("first principal component")
     axes.set_ylabel("second")
     axes.set_xticks([])
@@ -233,17 +216,6 @@ def legend_of_classes(axes: Axes) -> None:
     if len(axes.get_legend_handles_labels()[1]) <= len(CLASS_COLORS):
         beside: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)}
         axes.legend(title="class", frameon=False, markerscale=1.6, **beside)
-
-
-def _name_clouds(axes: Axes, points: FloatArray, labels: npt.NDArray[Any]) -> None:
-    """Write the name of each class at the median of its cloud."""
-    from matplotlib.patheffects import withStroke
-
-    look: dict[str, Any] = {"fontsize": 15, "fontweight": "bold", "ha": "center", "va": "center"}
-    outline = [withStroke(linewidth=4, foreground="white")]
-    for label, color in zip(np.unique(labels), CLASS_COLORS, strict=False):
-        x, y = np.median(points[labels == label], axis=0)
-        axes.annotate(_plain(label), (x, y), color=color, path_effects=outline, **look)
 
 
 def _shade(
@@ -399,19 +371,13 @@ def feature_importances(
     """
     shares = feature_shares(metric.components_, _scale(metric, feature_scale))
     order = np.argsort(-shares, kind="stable")[:top]
+    names, places = _names(metric, order), np.arange(len(order))
     axes = _panel(axes)
-    share_bars(axes, _names(metric, order), shares[order])
-    return axes
-
-
-def share_bars(axes: Axes, names: Sequence[str], shares: npt.ArrayLike) -> None:
-    """Draw the share of each feature in squared distances, the first on top."""
-    places = np.arange(len(names))
-    axes.barh(places, 100 * np.asarray(shares), color=_BLUE)
-    axes.set_yticks(places, [_plain(name) for name in names])
-    axes.spines[["top", "right"]].set_visible(False)
+    axes.barh(places, 100 * shares[order], color=_BLUE)
+    axes.set_yticks(places, names)
     axes.invert_yaxis()
     axes.set_xlabel("share of squared distances, %")
+    return axes
 
 
 def feature_interactions(
@@ -453,7 +419,7 @@ def feature_interactions(
     scaled = metric.components_ * _scale(metric, feature_scale)
     order = np.argsort(-np.square(scaled).sum(axis=0), kind="stable")[:top]
     M = scaled[:, order].T @ scaled[:, order]
-    names, places = [_plain(name) for name in _names(metric, order)], np.arange(len(order))
+    names, places = _names(metric, order), np.arange(len(order))
     axes = _panel(axes)
     image = axes.imshow(M / (float(np.abs(M).max()) or 1.0), cmap="RdBu", vmin=-1, vmax=1)
     axes.set_xticks(places, names, rotation=60, ha="right", rotation_mode="anchor")
@@ -477,9 +443,9 @@ def _scale(metric: Any, feature_scale: npt.ArrayLike | None) -> FloatArray:
 
 
 def _names(metric: Any, places: IndexArray) -> list[str]:
-    """Return names of features."""
+    """Return names of features, as a picture shows them."""
     names = getattr(metric, "feature_names_in_", None)
-    return [f"feature {i + 1}" if names is None else str(names[i]) for i in places]
+    return [f"feature {i + 1}" if names is None else _plain(names[i]) for i in places]
 
 
 def _plain(name: object) -> str:

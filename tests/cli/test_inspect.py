@@ -51,12 +51,12 @@ def test_what_was_chosen_comes_first(capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.usefixtures("folder")
-def test_long_names_leave_room_for_the_bars(capsys: pytest.CaptureFixture[str]) -> None:
+def test_long_names_are_shortened(capsys: pytest.CaptureFixture[str]) -> None:
     names = [f"{i}: the parcel was returned because nobody was at home" for i in range(12)]
     Scaled().fit(pd.DataFrame(np.random.default_rng(0).random((20, 12)), columns=names)).save("m")
     run("inspect", "m")
     shown = capsys.readouterr().out
     lines = [line for line in shown.splitlines() if "the parcel" in line]
     assert len(lines) == 10
-    assert shown.count("and 2 more with") == 1
+    assert shown.count("and 2 more") == 1
     assert max(map(len, lines)) < 80

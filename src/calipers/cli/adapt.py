@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from calipers.cli.options import add_output, advanced, check_apart, page
+from calipers.cli.options import add_output, advanced, check_apart, page, seed
 from calipers.cli.output import check_picture, console, meter, say, write_json
 
 if TYPE_CHECKING:
@@ -24,21 +24,10 @@ def add(commands: Commands) -> None:
     vectors = "embeddings: NPY, or a table with a column 'vector', and 'id' if pairs hold ids"
     adapt.add_argument("--queries", required=True, metavar="FILE", help=vectors)
     adapt.add_argument("--documents", required=True, metavar="FILE", help="the same for documents")
-    adapt.add_argument(
-        "--pairs",
-        required=True,
-        metavar="FILE",
-        help="NPY, or a table with columns 'query', 'document', and 'weight' if there are clicks "
-        "or grades",
-    )
-    adapt.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        default=Path("adapter.safetensors"),
-        metavar="FILE",
-        help="file of the map (default: %(default)s)",
-    )
+    clicks = "NPY, or a table with columns 'query', 'document', and maybe 'weight' (clicks, grades)"
+    adapt.add_argument("--pairs", required=True, metavar="FILE", help=clicks)
+    name, about = Path("adapter.safetensors"), "file of the map (default: %(default)s)"
+    adapt.add_argument("-o", "--output", type=Path, default=name, metavar="FILE", help=about)
     adapt.add_argument("--report", type=page, metavar="FILE", help="write a page (HTML), too")
     rare = advanced(adapt)
     rare.add_argument(
@@ -48,7 +37,7 @@ def add(commands: Commands) -> None:
         help="what decides: queries about documents without clicks, or new queries about known "
         "documents (default: %(default)s)",
     )
-    rare.add_argument("--seed", type=int, default=0, help="default: %(default)s")
+    rare.add_argument("--seed", type=seed, default=0, help="random seed (default: %(default)s)")
     add_output(adapt)
     adapt.set_defaults(run=run)
 
@@ -56,8 +45,8 @@ def add(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read, learn, write; the verdict comes first."""
     from calipers import QueryAdapter
-    from calipers.cli.reading import read_embeddings, read_pairs
-    from calipers.data.files import FileError, check_writable
+    from calipers.cli.reading import mistakes_in, read_embeddings, read_pairs
+    from calipers.data.files import check_writable
 
     console()  # a missing package is reported before the work
     check_writable(options.output)
@@ -69,11 +58,12 @@ def run(options: argparse.Namespace) -> int:
     pairs, weights = read_pairs(Path(options.pairs))
     adapter = QueryAdapter(generalize_to=options.generalize_to, random_state=options.seed)
     ids = {"query_ids": query_ids, "document_ids": document_ids}
-    try:
-        with meter(1, show=not options.quiet) as bar, bar.step("learning a map") as advance:
-            adapter.set_callbacks(advance).fit(queries, documents, pairs, weights, **ids)
-    except ValueError as mistake:
-        raise FileError(str(mistake)) from None
+    with (
+        mistakes_in(options.pairs),
+        meter(1, show=not options.quiet) as bar,
+        bar.step("learning a map") as callback,
+    ):
+        adapter.set_callbacks(callback).fit(queries, documents, pairs, weights, **ids)
     report = adapter.report_
     adapter.save(options.output)
     if options.report is not None:

@@ -14,7 +14,6 @@ from calipers.cli.reading import add_data, mistakes_in, read_labelled
 
 if TYPE_CHECKING:
     from calipers.cli.options import Commands
-    from calipers.cli.reading import Labelled
 
 STOPPED = 130
 """Exit code after Ctrl-C; the file holds the metric so far."""
@@ -54,29 +53,10 @@ def run(options: argparse.Namespace) -> int:
         bar.step(f"learning, {options.learner}") as advance,
     ):
         warned = learners.learn(estimator, data.X, data.y, advance)
-    seconds = perf_counter() - started
-    contents = io.contents_of(
-        estimator,
-        label=data.label,
-        encoder=data.encoder,
-    )
+    contents = io.contents_of(estimator, label=data.label, encoder=data.encoder)
     io.write(replace(contents, feature_names=data.names), options.output)
-    summary = _summary(estimator, data) | {
-        "file": str(options.output),
-        "seconds": seconds,
-        "notes": [*data.notes, *warned],
-    }
-    if options.json:
-        write_json(summary)
-    elif not options.quiet:
-        _show(summary)
-    return STOPPED if getattr(estimator, "interrupted_", False) else 0
-
-
-def _summary(estimator: Any, data: Labelled) -> dict[str, Any]:
-    """What was learned, as plain values; what was selected comes first."""
     n_components, n_features = estimator.components_.shape
-    return {
+    summary = {  # what was selected comes first
         "chosen": getattr(estimator, "chosen_", None),
         "reason": getattr(estimator, "reason_", None),
         "learner": type(estimator).__name__,
@@ -86,7 +66,15 @@ def _summary(estimator: Any, data: Labelled) -> dict[str, Any]:
         "classes": len(set(data.y.tolist())),
         "updates": int(estimator.n_updates_),
         "left_out": data.left_out,
+        "file": str(options.output),
+        "seconds": perf_counter() - started,
+        "notes": [*data.notes, *warned],
     }
+    if options.json:
+        write_json(summary)
+    elif not options.quiet:
+        _show(summary)
+    return STOPPED if getattr(estimator, "interrupted_", False) else 0
 
 
 def _show(summary: dict[str, Any]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING, Any
 
 from calipers.cli.options import add_output
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
     from calipers.metric.saved import SavedMetric
     from calipers.search.query_map import QueryMap
 
-_BAR = 30  # characters of the longest one
-_TOP = 10  # bars of a list
+_TOP = 10  # values of a list
 
 
 def add(commands: Commands) -> None:
@@ -46,9 +44,9 @@ def run(options: argparse.Namespace) -> int:
         lines = _lines(facts)
     if options.json:
         write_json(facts)
-        return 0
-    for line in lines:
-        say(line)
+    else:
+        for line in lines:
+            say(line)
     return 0
 
 
@@ -91,43 +89,27 @@ def _facts(metric: SavedMetric) -> dict[str, Any]:
 
 
 def _lines(facts: dict[str, Any]) -> list[str]:
-    values, trace = facts["spectrum"], sum(facts["spectrum"]) or 1.0
-    spectrum = ", ".join(f"{100 * value / trace:.3g}" for value in values[:_TOP])
-    lines = [facts["reason"], ""] if facts["reason"] else []
-    lines += [
-        f"{facts['learner']}: {facts['features']} features to {facts['components']} components, "
-        f"rank {facts['rank']}",
-        f"Spectrum of M (shares of the trace, %): {spectrum}{', ...' * (len(values) > _TOP)}",
-        "",
-        "Features that matter most (share of squared distances)",
-        *_bars(list(facts["importances"].items())),
-        "",
-        "Training",
-    ]
-    classes = [str(label) for label in facts["classes"]]
-    if classes:
-        some = ", ".join(classes[:8] + ["..."] * (len(classes) > 8))
-        lines.append(f"  {len(classes)} classes: {some}")
+    from calipers.data.files import escaped, shortened
+
+    values, shares = facts["spectrum"], [*facts["importances"].items()]
+    trace, classes = sum(values) or 1.0, [*map(str, facts["classes"])]
     settings = ", ".join(f"{name}={value!r}" for name, value in facts["parameters"].items())
     return [
-        *lines,
+        *([facts["reason"], ""] if facts["reason"] else []),
+        f"{facts['learner']}: {facts['features']} features to {facts['components']} components, "
+        f"rank {facts['rank']}",
+        f"Spectrum of M, % of the trace: {_first([f'{100 * v / trace:.3g}' for v in values])}",
+        "",
+        "Features that matter most, % of squared distances",
+        *(f"  {100 * share:5.1f}  {shortened(escaped(name))}" for name, share in shares[:_TOP]),
+        *([f"  and {len(shares) - _TOP} more"] if shares[_TOP:] else []),
+        "",
+        "Training",
+        *([f"  {len(classes)} classes: {_first(classes)}"] if classes else []),
         *(f"  {name}: {value}" for name, value in facts["training"].items()),
         f"  parameters: {settings}",
     ]
 
 
-def _bars(shares: list[tuple[str, float]]) -> list[str]:
-    from calipers.data.files import escaped, shortened
-
-    sign = "█" if (sys.stdout.encoding or "").lower().startswith("utf") else "#"
-    names = [shortened(escaped(name)) for name, _ in shares[:_TOP]]
-    width = max(map(len, names))
-    longest = max(share for _, share in shares) or 1.0
-    lines = [
-        f"  {name:>{width}}  {sign * round(_BAR * share / longest):<{_BAR}} {100 * share:5.1f} %"
-        for name, (_, share) in zip(names, shares[:_TOP], strict=True)
-    ]
-    if len(shares) > _TOP:
-        rest = 100 * sum(share for _, share in shares[_TOP:])
-        lines.append(f"  and {len(shares) - _TOP} more with {rest:.1f} % together")
-    return lines
+def _first(words: list[str]) -> str:
+    return ", ".join(words[:_TOP] + ["..."] * (len(words) > _TOP))

@@ -28,33 +28,17 @@ def add(commands: Commands) -> None:
         ("--download", "fetch data that are not here from their homes"),
     ):
         paper.add_argument(name, action="store_true", help=about)
-    paper.add_argument(
-        "--data-dir", metavar="DIR", help="folder with the data (default: $CALIPERS_DATA)"
-    )
-    paper.add_argument(
-        "--output",
-        "-o",
-        type=Path,
-        default=Path("calipers-paper"),
-        metavar="DIR",
-        help="folder for rows and report (default: %(default)s)",
-    )
+    about = "folder with the data (default: $CALIPERS_DATA)"
+    paper.add_argument("--data-dir", metavar="DIR", help=about)
+    folder, about = Path("calipers-paper"), "folder for rows and report (default: %(default)s)"
+    paper.add_argument("-o", "--output", type=Path, default=folder, metavar="DIR", help=about)
     more = advanced(paper)
     more.add_argument("--datasets", nargs="+", metavar="NAME", help="only these: semeion dna ...")
-    more.add_argument(
-        "--methods",
-        nargs="+",
-        metavar="NAME",
-        help="only these: sgd as-sgd ...; parameters for the parameter study",
-    )
+    about = "only these: sgd as-sgd ...; parameters for the parameter study"
+    more.add_argument("--methods", nargs="+", metavar="NAME", help=about)
     more.add_argument("--seeds", type=whole_number, metavar="N", help="runs of each data set")
-    more.add_argument(
-        "--n-triplets",
-        type=whole_number,
-        default=100_000,
-        metavar="N",
-        help="triplets to learn from (default: %(default)s, as in the paper)",
-    )
+    about = "triplets to learn from (default: %(default)s, as in the paper)"
+    more.add_argument("--n-triplets", type=whole_number, default=100_000, metavar="N", help=about)
     add_output(paper)
     paper.set_defaults(run=run)
 
