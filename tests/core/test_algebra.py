@@ -91,7 +91,7 @@ def test_margins_by_hand_and_by_blas(n: int, d: int) -> None:
     np.testing.assert_allclose(out, expected, rtol=1e-12, atol=1e-12 * d)
 
 
-@pytest.mark.parametrize("d", [1, 7, 60])
+@pytest.mark.parametrize("d", [1, 60])
 @pytest.mark.parametrize(("n_anchors", "k"), [(1, 2), (4, 3), (3, 5)])
 def test_all_pairs(n_anchors: int, k: int, d: int) -> None:
     """Every far row of an anchor with every near one, near row by near row."""
@@ -107,7 +107,7 @@ def test_all_pairs(n_anchors: int, k: int, d: int) -> None:
     np.testing.assert_allclose(norms, outer_norms(F, N), rtol=1e-10, atol=1e-7)
 
 
-@pytest.mark.parametrize("signs", ["+", "-", "+-", "-+", "+-+", "+-+-+"])
+@pytest.mark.parametrize("signs", ["+", "-+", "+-+-+"])
 def test_outer_products_by_blas_in_runs_of_one_sign(signs: str) -> None:
     vectors, _ = rows(45 * len(signs), 30)
     weights = np.repeat([1.0 if sign == "+" else -1.0 for sign in signs], 45)

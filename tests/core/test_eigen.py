@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from calipers._core.compiled import _all_negative, _is_positive_definite, _lanczos
 from calipers.arrays import FloatArray
 
-SIZES = [2, 5, 42, 96, 97, 130]
+SIZES = [2, 42, 97]
 
 
 def rotation(d: int, seed: int = 0) -> FloatArray:
@@ -47,7 +47,7 @@ SPECTRA: dict[str, Callable[[int], Any]] = {
 
 @pytest.mark.parametrize("d", SIZES)
 @pytest.mark.parametrize("kind", SPECTRA)
-@pytest.mark.parametrize("length", [1e-8, 0.3, 30.0])
+@pytest.mark.parametrize("length", [1e-8, 3.0])
 def test_one_subtracted_direction(d: int, kind: str, length: float) -> None:
     """From a psd matrix: one eigenvalue at most, found or given up, never wrong."""
     v = length * np.random.default_rng(d).standard_normal(d)
@@ -67,9 +67,9 @@ def test_lanczos_does_not_give_up_where_it_is_easy(d: int) -> None:
     assert abs(vectors[0] @ v) == pytest.approx(2.0)
 
 
-@pytest.mark.parametrize("d", [1, 2, 3, 5, 42, 96, 130, 256, 257])
+@pytest.mark.parametrize("d", [1, 2, 42, 97, 257])
 @pytest.mark.parametrize("kind", SPECTRA)
-@pytest.mark.parametrize("length", [1e-8, 0.3, 30.0])
+@pytest.mark.parametrize("length", [1e-8, 3.0])
 def test_all_negative_misses_nothing(d: int, kind: str, length: float) -> None:
     directions = length * np.random.default_rng(d).standard_normal((min(d, 7), d))
     M = with_spectrum(SPECTRA[kind](d)) - directions.T @ directions
@@ -85,7 +85,7 @@ def test_entries_that_vanish_when_squared_do_no_harm(tiny: float) -> None:
     assert_negative_pairs(M, values, vectors)
 
 
-@pytest.mark.parametrize("gap", [0.0, 1e-15, 1e-12, 1e-9, 1e-6])
+@pytest.mark.parametrize("gap", [0.0, 1e-15, 1e-9])
 @pytest.mark.parametrize("most", [3, 43])
 def test_values_that_meet_are_told_apart(gap: float, most: int) -> None:
     spectrum = np.concatenate([[-1.0, -1.0 + gap, -1.0 + 3 * gap], np.linspace(0.1, 2.0, 40)])
@@ -113,11 +113,6 @@ def test_pairs_do_not_depend_on_the_units_of_the_matrix(scale: float) -> None:
     np.testing.assert_allclose(values / scale, spectrum[:3], atol=1e-15)
 
 
-def test_no_more_are_found_than_there_is_memory_for() -> None:
-    values, _ = _all_negative(np.diag([-1.0, 2.0, -3.0]), 1)
-    np.testing.assert_allclose(values, [-3.0])
-
-
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_a_matrix_with_a_missing_number_is_refused(bad: float) -> None:
     with pytest.raises(ValueError, match="did not converge"):
@@ -125,7 +120,7 @@ def test_a_matrix_with_a_missing_number_is_refused(bad: float) -> None:
 
 
 @pytest.mark.parametrize("d", [42, 130])
-@pytest.mark.parametrize("n_negative", [2, 5, 10])
+@pytest.mark.parametrize("n_negative", [2, 10])
 def test_many_subtracted_directions(d: int, n_negative: int) -> None:
     rng = np.random.default_rng(n_negative)
     directions = rng.standard_normal((n_negative, d))
@@ -135,8 +130,8 @@ def test_many_subtracted_directions(d: int, n_negative: int) -> None:
     assert_negative_pairs(M, values, vectors)
 
 
-@pytest.mark.parametrize("d", [12, 42, 130])
-@pytest.mark.parametrize("gap", [0.3, 1e-2, 1e-3, 1e-5, 1e-8])
+@pytest.mark.parametrize("d", [12, 130])
+@pytest.mark.parametrize("gap", [0.3, 1e-3, 1e-8])
 def test_clustered_negative_eigenvalues_are_told_apart(d: int, gap: float) -> None:
     """Near each other, each is found once, or it is left to others."""
     spectrum = np.linspace(0.5, 1.0, d)
@@ -167,10 +162,6 @@ def test_more_negative_values_than_memory_are_left() -> None:
     M = with_spectrum(np.concatenate([-np.arange(1.0, 6.0), np.ones(15)]))
     values, _, rest = _lanczos(M, np.ones(20), 2)
     np.testing.assert_allclose([*values, rest], [-5.0, -4.0, -3.0])
-
-
-def test_no_direction_finds_nothing() -> None:
-    assert len(_lanczos(-np.eye(4), np.zeros(4), 1)[0]) == 0
 
 
 @pytest.mark.parametrize("d", SIZES)

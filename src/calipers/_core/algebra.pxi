@@ -6,7 +6,6 @@
 # Nothing here is told how many threads there are, or sums in an order that depends on it.
 
 cdef Py_ssize_t MANY = 40  # outer products from which on BLAS adds them sooner
-cdef Py_ssize_t FEW_DIRECTIONS = 8  # directions that plain loops follow sooner
 cdef Py_ssize_t FEW_ROWS = 16  # rows that plain loops multiply sooner
 
 
@@ -120,33 +119,6 @@ cdef void margins(const double *M, const double *far, const double *near, Py_ssi
                 out[triplet(f, s % k, k)] = out[triplet(f, 0, k)] - near2
 
 
-cdef void update_margins(const double *far, const double *near, Py_ssize_t n, Py_ssize_t d,
-                         const double *vectors, const double *signs, Py_ssize_t rank,
-                         double *product, double *out) noexcept nogil:
-    """Follow ``M += sum(sign * v v')`` in margins that were computed before it.
-
-    Margins are linear in M, so that rank r costs r d per triplet, not d^2. ``product`` is
-    workspace for 2 n * rank numbers.
-    """
-    cdef int n_features = <int>d, n_rows = <int>n, r = <int>rank
-    cdef double one = 1.0, zero = 0.0, f, g
-    cdef double *of_near = product + n * rank
-    cdef Py_ssize_t t, i
-    if n == 0 or rank == 0:
-        return
-    if rank <= FEW_DIRECTIONS or 2 * rank > d:
-        cal_update_margins(far, near, n, d, vectors, signs, rank, out)
-        return
-    dgemm(b"T", b"N", &r, &n_rows, &n_features, &one, <double *>vectors, &n_features,
-          <double *>far, &n_features, &zero, product, &r)
-    dgemm(b"T", b"N", &r, &n_rows, &n_features, &one, <double *>vectors, &n_features,
-          <double *>near, &n_features, &zero, of_near, &r)
-    for t in range(n):
-        for i in range(rank):
-            f, g = product[t * rank + i], of_near[t * rank + i]
-            out[t] += signs[i] * ((f - g) * (f + g))
-
-
 cdef double add_outer_products(double *M, Py_ssize_t d, const double *vectors,
                                const double *signs, Py_ssize_t rank) noexcept nogil:
     """``M += sum(sign * v v')``; returns ``sum(M**2)``.
@@ -175,10 +147,8 @@ cdef double add_outer_products(double *M, Py_ssize_t d, const double *vectors,
 def _update_margins(const double[:, ::1] far, const double[:, ::1] near,
                     const double[:, ::1] vectors, const double[::1] signs, double[::1] out):
     """Follow a low-rank update in margins."""
-    cdef Py_ssize_t n = far.shape[0], rank = vectors.shape[0]
-    cdef double[::1] work = np.empty(2 * n * rank)
-    update_margins(&far[0, 0], &near[0, 0], n, far.shape[1], &vectors[0, 0], &signs[0], rank,
-                   &work[0], &out[0])
+    cal_update_margins(&far[0, 0], &near[0, 0], far.shape[0], far.shape[1], &vectors[0, 0],
+                       &signs[0], vectors.shape[0], &out[0])
 
 
 def _add_outer_products(double[:, ::1] M, const double[:, ::1] vectors, const double[::1] signs):

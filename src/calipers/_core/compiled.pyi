@@ -113,7 +113,6 @@ class State:
     rank: int
     projections: int
     negatives: int
-    numbers: dict[str, float]
     def __init__(
         self, M: FloatArray, scale: float, memory: FloatArray, floor: float = 0.0
     ) -> None: ...
@@ -125,7 +124,7 @@ class Workspace:
     negatives: int
     max_rows: int
     def __init__(
-        self, d: int, *, batch_size: int, rows: int, negatives: int, max_rows: int
+        self, d: int, batch_size: int, rows: int, negatives: int, max_rows: int
     ) -> None: ...
 
 # projections.pxi

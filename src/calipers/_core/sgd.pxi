@@ -145,9 +145,9 @@ cdef int _run_sgd(State state, LookAhead ahead, Method method, Workspace work,
             continue
         rank = method.rule.update(state, method.schedule, work, rank)
         if size > 0:
-            update_margins(&ahead._far[(t + 1) * height, 0], &ahead._near[(t + 1) * height, 0],
-                           (last - t - 1) * height, d, work.vectors, work.signs, rank,
-                           work.product, all_margins + first)
+            cal_update_margins(&ahead._far[(t + 1) * height, 0],
+                               &ahead._near[(t + 1) * height, 0], (last - t - 1) * height, d,
+                               work.vectors, work.signs, rank, all_margins + first)
         into_ball(state, method.radius, all_margins + first, size)
     return 0
 

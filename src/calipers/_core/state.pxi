@@ -56,18 +56,9 @@ cdef class State:
         self.scale, self.norm = scale, sqrt(cal_dot(self.m, self.m, self.d * self.d))
         self.floor = floor
 
-    @property
-    def numbers(self):
-        """All that is no array, by name."""
-        return {name: getattr(self, name) for name in _NUMBERS}
-
-    @numbers.setter
-    def numbers(self, given):
-        for name, value in given.items():
-            setattr(self, name, value)
-
     def __reduce__(self):
-        return _state, (self.M, self.total, self.memory, self.numbers)
+        numbers = {name: getattr(self, name) for name in _NUMBERS}
+        return _state, (self.M, self.total, self.memory, numbers)
 
     cdef void add_to_total(self) noexcept nogil:
         """Add the iterate to the sum, as often as it has stood."""
@@ -87,7 +78,8 @@ cdef class State:
 def _state(M, total, memory, numbers):
     state = State(M, 1.0, memory)
     state.total[...] = total
-    state.numbers = numbers
+    for name, value in numbers.items():
+        setattr(state, name, value)
     return state
 
 
@@ -120,7 +112,7 @@ cdef class Workspace:
     cdef double *signs
     cdef double *values
 
-    def __init__(self, Py_ssize_t d, *, Py_ssize_t batch_size, Py_ssize_t rows,
+    def __init__(self, Py_ssize_t d, Py_ssize_t batch_size, Py_ssize_t rows,
                  Py_ssize_t negatives, Py_ssize_t max_rows):
         self.d, self.batch_size, self.rows = d, batch_size, rows
         self.negatives, self.max_rows = negatives, max_rows
@@ -140,8 +132,4 @@ cdef class Workspace:
             pointers[4], pointers[5], pointers[6], pointers[7])
 
     def __reduce__(self):
-        return _workspace, (self.d, self.batch_size, self.rows, self.negatives, self.max_rows)
-
-
-def _workspace(d, batch_size, rows, negatives, max_rows):
-    return Workspace(d, batch_size=batch_size, rows=rows, negatives=negatives, max_rows=max_rows)
+        return Workspace, (self.d, self.batch_size, self.rows, self.negatives, self.max_rows)

@@ -87,6 +87,8 @@ CLONED void cal_row_dots(const double *A, const double *B, ptrdiff_t n, ptrdiff_
     for (ptrdiff_t t = 0; t < n; t++) out[t] = dot(A + t * d, B + t * d, d);
 }
 
+/* Follow M += sum_k sign_k v_k v_k' in margins that were computed before it: they are linear in M,
+ * so that it costs rank d per triplet, not d^2. */
 CLONED void cal_update_margins(const double *far, const double *near, ptrdiff_t n, ptrdiff_t d,
                                const double *vectors, const double *signs, ptrdiff_t rank,
                                double *out) {
