@@ -76,15 +76,6 @@ def test_every_name_of_the_reference_exists_once_and_is_documented() -> None:
             assert value.__doc__, name
 
 
-def test_every_example_is_named_by_what_it_shows() -> None:
-    examples = sorted((DOCS.parent / "examples").glob("plot_*.py"))
-    assert len(examples) >= 6
-    for path in examples:
-        title, line = path.read_text(encoding="utf-8").splitlines()[1:3]
-        assert set(line) == {"="}, path.name
-        assert len(line) == len(title), path.name
-
-
 def test_the_pages_name_files_that_exist() -> None:
     root = DOCS.parent
     folders = ("src", "tests", "docs", "examples", "benchmarks")

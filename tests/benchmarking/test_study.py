@@ -13,7 +13,6 @@ from benchmarks.__main__ import main
 from benchmarks.rows import Row
 
 from benchmark_rows import finite
-from calipers import TripletSGD
 from calipers.paper.datasets import DatasetError
 from calipers.solvers import plan
 
@@ -65,21 +64,6 @@ def test_learners_are_compared_with_each_other_and_with_the_better_euclidean(
 
 
 # What is changed
-
-
-def test_a_constant_is_changed_for_the_time_of_a_block() -> None:
-    before = plan.N_NEIGHBORS
-    with choices.planned("N_NEIGHBORS", 2):
-        assert TripletSGD(n_rounds=1).fit(*_wine()).n_neighbors_ == 2
-    assert before == plan.N_NEIGHBORS
-    with pytest.raises(ZeroDivisionError), choices.planned("N_NEIGHBORS", 3):
-        _ = 1 / 0
-    assert before == plan.N_NEIGHBORS
-
-
-def _wine() -> tuple[Any, Any]:
-    data = splits.split_of("wine", data_dir=None, split=0)
-    return data.X_train, data.y_train
 
 
 def test_every_constant_of_the_plan_is_halved_doubled_or_has_its_values() -> None:
@@ -154,17 +138,3 @@ def test_a_table_of_text_is_read_without_missing_values(tmp_path: Path) -> None:
     file.write_text("?, b, yes\n")
     with pytest.raises(DatasetError, match=r"try\.dat has no row of values"):
         keel.read(file)
-
-
-def test_tables_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keel, "PACKAGE", "no_such_package")
-    assert keel.names() == ()
-    monkeypatch.setattr(keel, "folder", lambda: tmp_path)
-    for name, kind in (("one", "balanced"), ("two", "imbalanced"), ("two", "balanced")):
-        file = tmp_path / kind / "raw" / f"{name}.dat"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("1, a\n2, b\n")
-    assert keel.names() == ("one", "two")
-    assert len(keel.load("two")[1]) == 2
-    with pytest.raises(DatasetError, match="has no table 'three', only one, two"):
-        keel.load("three")

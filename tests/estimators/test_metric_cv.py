@@ -16,11 +16,6 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 
 from calipers import (
-    ITML,
-    LEGO,
-    LMNN,
-    OASIS,
-    SPML,
     Discriminant,
     Euclidean,
     MetricCV,
@@ -177,17 +172,6 @@ def test_folds_keep_the_triplets_of_an_anchor_together(monkeypatch: pytest.Monke
     left_out = [whole - fold for fold in folds]
     assert set.union(*left_out) == whole
     assert sum(map(len, left_out)) == len(whole)
-
-
-def test_any_learner_may_be_a_candidate() -> None:
-    small: dict[str, Any] = {"n_triplets": 50, "n_neighbors": 3}
-    candidates = [
-        *(("spml", SPML(**small)), ("oasis", OASIS(**small)), ("lego", LEGO(**small))),
-        *(("itml", ITML(**small)), ("lmnn", LMNN(max_iter=3)), ("lda", Discriminant())),
-        ("cv", MetricCV(THREE, cv=2)),
-    ]
-    fitted = MetricCV(candidates, cv=2, random_state=0).fit(X, Y)
-    assert np.isfinite(fitted.cv_results_["mean_test_score"]).all()
 
 
 def test_many_samples_are_compared_by_some_and_learned_from_all() -> None:

@@ -19,7 +19,6 @@ from calipers import (
     LMNN,
     Euclidean,
     MetricCV,
-    Scaled,
 )
 from calipers.data import memmap
 from calipers.solvers import soft_neighbors
@@ -92,13 +91,6 @@ def test_anchors_are_drawn_by_the_ratio_of_weights(name: str) -> None:
     np.testing.assert_array_equal(drawn.components_, eighth.components_)
     M = usual.get_mahalanobis_matrix()
     assert not np.allclose(drawn.get_mahalanobis_matrix(), M, rtol=1e-3)
-
-
-def test_metric_cv_passes_weights_on() -> None:
-    candidates = [("scaled", Scaled()), ("gmml", GMML())]
-    chosen = MetricCV(candidates, random_state=0).fit(X, Y, sample_weight=COUNTS)
-    alone = chosen.best_estimator_.fit(X, Y, sample_weight=COUNTS).components_
-    np.testing.assert_array_equal(chosen.components_, alone)
 
 
 def test_metric_cv_weighs_errors() -> None:
