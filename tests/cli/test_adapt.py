@@ -143,7 +143,7 @@ def test_mistakes_end_in_one_sentence(
 def test_a_page_must_be_html(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         run("adapt", *write(tmp_path, "npy"), "--report", str(tmp_path / "r.pdf"))
-    assert "the page's name must end in .html, got" in capsys.readouterr().err
+    assert "the name must end in .html, got" in capsys.readouterr().err
 
 
 def test_queries_that_are_missing_are_named_by_transform(

@@ -58,8 +58,8 @@ def test_version_and_no_command(capsys: pytest.CaptureFixture[str]) -> None:
     [
         ("dmeo", "invalid choice: 'dmeo'"),
         ("demo --seed -1", "must be a whole number from 0 to 4294967295, got '-1'"),
-        ("demo --output x.txt", "picture's name must end in .png, .svg, .pdf, got 'x.txt'"),
-        ("evaluate iris.csv --html -", "page's name must end in .html, got '-'"),
+        ("demo --output x.txt", "the name must end in .png, .svg, .pdf, got 'x.txt'"),
+        ("evaluate iris.csv --html -", "the name must end in .html, got '-'"),
         ("evaluate iris.csv --folds 1", "must be a whole number of at least 2, got '1'"),
         ("fit iris.csv --learner magic", "invalid choice: 'magic'"),
         ("transform m", "the following arguments are required: data"),

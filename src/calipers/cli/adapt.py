@@ -30,12 +30,9 @@ def add(commands: Commands) -> None:
     adapt.add_argument("-o", "--output", type=Path, default=name, metavar="FILE", help=about)
     adapt.add_argument("--report", type=page, metavar="FILE", help="write a page (HTML), too")
     rare = advanced(adapt)
+    about = "what decides: queries about documents without clicks (default), or new queries"
     rare.add_argument(
-        "--generalize-to",
-        choices=("documents", "queries"),
-        default="documents",
-        help="what decides: queries about documents without clicks, or new queries about known "
-        "documents (default: %(default)s)",
+        "--generalize-to", choices=("documents", "queries"), default="documents", help=about
     )
     rare.add_argument("--seed", type=seed, default=0, help="random seed (default: %(default)s)")
     add_output(adapt)

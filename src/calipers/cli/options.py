@@ -28,14 +28,10 @@ def advanced(command: argparse.ArgumentParser) -> argparse._ArgumentGroup:
 
 def add_output(command: argparse.ArgumentParser) -> None:
     """Add the options on how results are shown."""
-    command.add_argument(
-        "--json", action="store_true", help="write JSON to stdout, and nothing else"
-    )
-    command.add_argument(
-        "--quiet",
-        action="store_true",
-        help="show no progress bar and no remarks, but for what is left out",
-    )
+    shown = "write JSON to stdout, and nothing else"
+    command.add_argument("--json", action="store_true", help=shown)
+    less = "show no progress bar and no remarks, but for what is left out"
+    command.add_argument("--quiet", action="store_true", help=less)
 
 
 def check_apart(written: Path, *read: str | None) -> None:
@@ -50,22 +46,14 @@ def check_apart(written: Path, *read: str | None) -> None:
             )
 
 
-def picture(text: str) -> Path:
-    """Parse the name of a picture."""
-    return _named(text, "picture", (".png", ".svg", ".pdf"))
-
-
-def page(text: str) -> Path:
-    """Parse the name of a page."""
-    return _named(text, "page", (".html",))
-
-
-def _named(text: str, what: str, endings: tuple[str, ...]) -> Path:
+def _ending_in(endings: tuple[str, ...], text: str) -> Path:
     if Path(text).suffix.lower() in endings:
         return Path(text)
-    raise argparse.ArgumentTypeError(
-        f"the {what}'s name must end in {', '.join(endings)}, got {text!r}"
-    )
+    raise argparse.ArgumentTypeError(f"the name must end in {', '.join(endings)}, got {text!r}")
+
+
+picture = partial(_ending_in, (".png", ".svg", ".pdf"))
+page = partial(_ending_in, (".html",))
 
 
 def whole_number(text: str, least: int = 1, most: int | None = None) -> int:

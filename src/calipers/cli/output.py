@@ -42,24 +42,21 @@ def console(*, stderr: bool = False) -> Console:
     return opened if opened.is_terminal else Console(stderr=stderr, width=110)
 
 
-def say(text: object) -> None:
+def say(text: object, stream: TextIO | None = None) -> None:
     """Print a line to stdout; what is in it of foreign text cannot do anything to a terminal."""
-    _write(sys.stdout, text)
-
-
-def remark(text: object) -> None:
-    """Print a line to stderr, as `say` does."""
-    _write(sys.stderr, text)
-
-
-def _write(stream: TextIO, text: object) -> None:
     from calipers.data.files import escaped
 
+    stream = stream or sys.stdout
     encoding = stream.encoding or "ascii"
     shown = escaped(text).encode(encoding, "backslashreplace").decode(encoding)
     if stream.isatty() and "  " not in shown:  # prose, not a table
         shown = fill(shown, get_terminal_size().columns, break_on_hyphens=False)
     stream.write(shown + "\n")
+
+
+def remark(text: object) -> None:
+    """Print a line to stderr, as `say` does."""
+    say(text, sys.stderr)
 
 
 def write_json(value: object) -> None:
@@ -108,14 +105,10 @@ class Meter:
         self._done += weight
         self._progress.update(self._task, completed=self._done)
 
-    def setup(self, estimator: Any, context: Any) -> None:
-        """Prepare nothing."""
-
-    def teardown(self, estimator: Any, context: Any) -> None:
-        """Release nothing."""
-
-    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
+    def _nothing(self, estimator: Any, context: Any) -> None:
         """Show nothing."""
+
+    setup = teardown = on_fit_task_begin = _nothing
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> None:
         """Move the bar by a step of the fit, or by a fit inside."""

@@ -77,35 +77,20 @@ class Labelled:
 def add_data(command: argparse.ArgumentParser, *, label_needed: bool) -> None:
     """Add the options on which data to read, and how."""
     about = "; of an NPY also a file of labels" if label_needed else ", which is no feature"
-    command.add_argument(
-        "--label",
-        metavar="COLUMN",
-        help=f"column of labels: its name, or its position from 1, -1 for the last{about}",
-    )
-    command.add_argument(
-        "--ignore",
-        metavar="COLUMN",
-        action="append",
-        default=[],
-        help="a column that is no feature, such as an ID; may be repeated",
-    )
+    label = f"column of labels: its name, or its position from 1, -1 for the last{about}"
+    command.add_argument("--label", metavar="COLUMN", help=label)
+    ids = "a column that is no feature, such as an ID; may be repeated"
+    command.add_argument("--ignore", metavar="COLUMN", action="append", default=[], help=ids)
     more = advanced(command)
-    more.add_argument(
-        "--drop-ids",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="leave out columns of row numbers and IDs (default: yes)",
-    )
+    found, either = "leave out row numbers and IDs (default: yes)", argparse.BooleanOptionalAction
+    more.add_argument("--drop-ids", action=either, default=True, help=found)
     more.add_argument("--sep", help="what separates cells (default: found among , ; tab |)")
     more.add_argument("--decimal", metavar="SIGN", help="decimal sign (default: .)")
     more.add_argument("--thousands", metavar="SIGN", help="what groups thousands (default: none)")
     more.add_argument("--encoding", help="encoding (default: UTF-8, UTF-16 or cp1252)")
     more.add_argument("--skiprows", type=int, default=0, help="lines above the table (default: 0)")
-    more.add_argument(
-        "--header",
-        choices=("none", "0"),
-        help="none if no row names the columns; 0 if the first does, even by numbers",
-    )
+    head = "none if no row names the columns; 0 if the first does, even by numbers"
+    more.add_argument("--header", choices=("none", "0"), help=head)
     more.add_argument("--sheet", help="sheet of a workbook (default: the first)")
 
 

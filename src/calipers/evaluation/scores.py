@@ -5,11 +5,11 @@ Each example has an error, the lower the better; their mean has a standard error
 
 from __future__ import annotations
 
-from math import comb
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import binomtest
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.data.neighbors import nearest_same_and_other
@@ -117,5 +117,4 @@ def sign_test(differences: npt.ArrayLike) -> float:
     values = np.asarray(differences, dtype=np.float64)
     n_above, n_below = int(np.sum(values > 0)), int(np.sum(values < 0))
     n = n_above + n_below
-    n_extreme = sum(comb(n, i) for i in range(min(n_above, n_below) + 1))
-    return float(min(1.0, 2 * n_extreme / 2**n))
+    return float(binomtest(n_above, n).pvalue) if n else 1.0
