@@ -51,8 +51,6 @@ cdef bint is_positive_definite(const double *M, double shift, EigenWorkspace w) 
     memcpy(w.square, M, w.d * w.d * sizeof(double))
     for i in range(w.d):
         w.square[i * w.d + i] += shift
-    if d <= SMALL:
-        return cal_is_positive_definite(w.square, d)
     dpotrf(b"L", &d, w.square, &d, &info)
     return info == 0 and w.square[w.d * w.d - 1] > 0.0  # a NaN passes unseen
 

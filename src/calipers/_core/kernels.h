@@ -45,7 +45,6 @@ double cal_squared_gradient_norm(const double *far, const double *near, const do
                                  ptrdiff_t b, ptrdiff_t d);
 void cal_outer_norms(const double *far, const double *near, ptrdiff_t n, ptrdiff_t d, ptrdiff_t k,
                      double *norms);
-int cal_is_positive_definite(double *A, ptrdiff_t d);
 void cal_tridiagonalise(double *A, ptrdiff_t d, double *alpha, double *beta, double *factors,
                         double *work);
 void cal_reflect(const double *A, ptrdiff_t d, const double *factors, double *x);

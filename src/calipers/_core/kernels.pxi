@@ -16,7 +16,6 @@ cdef extern from "kernels.h" nogil:
                                      const double *slopes, Py_ssize_t b, Py_ssize_t d)
     void cal_outer_norms(const double *far, const double *near, Py_ssize_t n, Py_ssize_t d,
                          Py_ssize_t k, double *norms)
-    bint cal_is_positive_definite(double *A, Py_ssize_t d)
     void cal_tridiagonalise(double *A, Py_ssize_t d, double *alpha, double *beta, double *factors,
                             double *work)
     void cal_reflect(const double *A, Py_ssize_t d, const double *factors, double *x)

@@ -149,30 +149,6 @@ CLONED void cal_outer_norms(const double *far, const double *near, ptrdiff_t n, 
     }
 }
 
-/* Whether A is positive definite: A = U' D U with a unit diagonal of U overwrites its upper
- * triangle by D U. Up to d = 96 this takes half the time of LAPACK's dpotrf. */
-CLONED int cal_is_positive_definite(double *A, ptrdiff_t d) {
-    ptrdiff_t k = 0;
-    for (; k + 4 <= d; k += 4) {
-        double c[4];
-        for (ptrdiff_t i = k; i < k + 4; i++) {
-            if (!(A[i * d + i] > 0.0)) return 0;
-            for (ptrdiff_t r = i + 1; r < k + 4; r++)
-                add(A + r * d + r, -A[i * d + r] / A[i * d + i], A + i * d + r, d - r);
-        }
-        for (ptrdiff_t r = k + 4; r < d; r++) {
-            for (int m = 0; m < 4; m++) c[m] = -A[(k + m) * d + r] / A[(k + m) * d + k + m];
-            add_four(A + r * d + r, c, A + k * d + r, d, d - r);
-        }
-    }
-    for (; k < d; k++) {
-        if (!(A[k * d + k] > 0.0)) return 0;
-        for (ptrdiff_t r = k + 1; r < d; r++)
-            add(A + r * d + r, -A[k * d + r] / A[k * d + k], A + k * d + r, d - r);
-    }
-    return 1;
-}
-
 /* A -= v w' + w v' in rows i to i + 3, from a column on, and their parts of the product A u. */
 static inline void reduce_four(double *restrict a, ptrdiff_t d, const double *vi,
                                const double *wi, const double *ui, const double *restrict v,
