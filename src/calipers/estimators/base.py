@@ -1,16 +1,17 @@
 """The base of every learner: it checks input, lets a learner learn, and keeps what it returns.
 
-A learner has one method of its own, ``_learn(given)``, which returns `Learned` and changes nothing.
-Only `keep` sets attributes, all of them at once: a fit or a batch that fails changes nothing.
+A learner has one method of its own, ``_learn(given)``, which returns what it has `Learned` and
+changes nothing. Only `Learner._keep` sets attributes, all of them at once: a fit or a batch that
+fails changes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from time import perf_counter
-from typing import Any, ClassVar, Literal, Self, TypeVar, cast
+from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,9 @@ from calipers.notices import warn_user
 from calipers.solvers.training import History, Passes, Round, Watch, train
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
+Learned: TypeAlias = dict[str, Any]
+"""What a fit has learned, by the names of fitted attributes; the factor is "components_"."""
+
 MOST_MEASURED = 10_000  # samples, evenly spaced, whose spread becomes ``feature_scale_``
 
 
@@ -39,28 +43,6 @@ def checking(method: Fit) -> Fit:
 def fitting(method: Fit) -> Fit:
     """Check parameters first, and end callbacks however the fit ends."""
     return checking(cast(Fit, with_callbacks(method)))
-
-
-def keep(estimator: Any, attributes: Mapping[str, Any]) -> None:
-    """Set what was learned, in one assignment, in place of all that was learned before."""
-    others = {name: value for name, value in vars(estimator).items() if not name.endswith("_")}
-    estimator.__dict__ = {**others, **attributes}
-
-
-class Learned:
-    """What a fit has learned: the factor, and other attributes by their names.
-
-    ``components`` is None for a stream that has no metric yet.
-    """
-
-    def __init__(self, components: FloatArray | None, **others: Any) -> None:
-        found = {} if components is None else {"components_": components}
-        self.attributes: dict[str, Any] = {"n_updates_": 0, **found, **others}
-
-    def also(self, **others: Any) -> Learned:
-        """The same with other attributes."""
-        self.attributes.update(others)
-        return self
 
 
 class Learner(MahalanobisMixin):
@@ -109,10 +91,11 @@ class Learner(MahalanobisMixin):
 
     def _keep(self, given: Given, learned: Learned) -> Self:
         """Keep what was learned; a learner is fitted once it is here."""
-        attributes = {**self._described(given), **learned.attributes}
+        attributes = {"n_updates_": 0, **self._described(given), **learned}
         if "feature_scale_" not in attributes:
             attributes["feature_scale_"] = standard_deviations(given.samples)
-        keep(self, attributes)
+        others = {name: value for name, value in vars(self).items() if not name.endswith("_")}
+        self.__dict__ = {**others, **attributes}
         return self
 
     def _described(self, given: Given) -> dict[str, Any]:
@@ -202,7 +185,7 @@ class SteppedLearner(CallbackSupportMixin, Learner):  # type: ignore[misc]
         """Look on while a fit takes so many steps; ``components()`` is L so far."""
 
         def so_far() -> dict[str, Any]:
-            return {**self._described(given), **Learned(components()).attributes}
+            return {**self._described(given), "components_": components()}
 
         with Watch(self, given.X, given.y, n_steps, so_far) as watch:
             yield watch
@@ -228,12 +211,12 @@ class SteppedLearner(CallbackSupportMixin, Learner):  # type: ignore[misc]
         started = perf_counter()
         with self._watched(given, n_steps, components) as watch:
             history = train(rounds, watch)
-        learned = Learned(
-            components(),
+        learned = {
+            "components_": components(),
             **history.attributes(curve),
-            interrupted_=watch.interrupted,
-            solve_seconds_=perf_counter() - started,
-        )
+            "interrupted_": watch.interrupted,
+            "solve_seconds_": perf_counter() - started,
+        }
         return learned, history
 
 

@@ -245,7 +245,7 @@ class MomentsLearner(Learner):
         check_components(self, given.samples.shape[1])
         if len(given.classes):
             check_classes(self, given)
-        return Learned(self._components(self._scatters(given)))
+        return {"components_": self._components(self._scatters(given))}
 
     @checking
     def partial_fit(
@@ -284,10 +284,13 @@ class MomentsLearner(Learner):
         check_components(self, given.samples.shape[1])
         stream, batch = StreamedMoments(before), in_memory(given.samples)
         stream.add(batch.X, np.zeros(len(batch.X)) if given.y is None else given.y, batch.weights)
-        others = {} if given.y is None else {"classes_": stream.classes}
+        learned: Learned = {"_stream_": stream, "feature_scale_": np.sqrt(stream.variances)}
         L = self._so_far(Scatters.of_labels(stream.moments()))
-        spread = np.sqrt(stream.variances)
-        return self._keep(given, Learned(L, _stream_=stream, feature_scale_=spread, **others))
+        if L is not None:
+            learned["components_"] = L
+        if given.y is not None:
+            learned["classes_"] = stream.classes
+        return self._keep(given, learned)
 
     def _so_far(self, scatters: Scatters) -> FloatArray | None:
         """L of a stream, None while there is none."""

@@ -51,5 +51,5 @@ class Euclidean(Learner):
         d = given.samples.shape[1]
         check_components(self, d)
         if self.n_components is None:
-            return Learned(np.eye(d))
-        return Learned(initial_components("identity", given.samples, self.n_components))
+            return {"components_": np.eye(d)}
+        return {"components_": initial_components("identity", given.samples, self.n_components)}

@@ -137,9 +137,10 @@ class ITML(OfPairs):
                 "max_iter or tol, or lower slack_weight.",
                 ConvergenceWarning,
             )
-        return learned.also(
-            near_distance_=near,
-            far_distance_=far,
-            change_curve_=np.array(solver.changes),
-            converged_=solver.converged,
-        )
+        return {
+            **learned,
+            "near_distance_": near,
+            "far_distance_": far,
+            "change_curve_": np.array(solver.changes),
+            "converged_": solver.converged,
+        }

@@ -126,4 +126,5 @@ class LEGO(OfPairs):
         examples, d = self._examples(given, as_pairs=True), given.samples.shape[1]
         near, far = self._limits(given.samples, examples.rngs[1])
         solver = PairSolver(TowardsTarget(near**2, far**2, float(self.learning_rate)), d)
-        return self._run(given, examples, solver).also(near_distance_=near, far_distance_=far)
+        learned = self._run(given, examples, solver)
+        return {**learned, "near_distance_": near, "far_distance_": far}

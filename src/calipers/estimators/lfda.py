@@ -82,7 +82,7 @@ class LFDA(Learner):
         local = local.in_span()
         rank = int(self.n_components or len(local.within))
         L = local_discriminants(local.within, local.dissimilar, rank)
-        return Learned(local.components(L, self.n_components))
+        return {"components_": local.components(L, self.n_components)}
 
 
 @single_threaded_blas()

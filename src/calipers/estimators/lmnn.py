@@ -120,4 +120,4 @@ class LMNN(Minimiser):
 
     def _minimised(self, given: Given, descent: Descent, *more: Any) -> Learned:
         learned = super()._minimised(given, descent, *more)
-        return learned.also(n_active_=descent.value.n_active)
+        return {**learned, "n_active_": descent.value.n_active}

@@ -192,18 +192,18 @@ class MetricCV(FromTriplets, FromPairs, SteppedLearner):
             f"The candidate {name!r} was left out: {why}."
             for name, why in comparison.failures.items()
         ]
-        return Learned(
-            best.components_,
-            n_updates_=best.n_updates_,
-            best_estimator_=best,
-            best_index_=choice.place,
-            best_score_=-choice.means[choice.place],
-            chosen_=choice.name,
-            reason_=choice.reason,
-            cv_results_=comparison.results(choice.means),
-            notes_=notes,
-            interrupted_=watch.interrupted,
-        )
+        return {
+            "components_": best.components_,
+            "n_updates_": best.n_updates_,
+            "best_estimator_": best,
+            "best_index_": choice.place,
+            "best_score_": -choice.means[choice.place],
+            "chosen_": choice.name,
+            "reason_": choice.reason,
+            "cv_results_": comparison.results(choice.means),
+            "notes_": notes,
+            "interrupted_": watch.interrupted,
+        }
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         text: str = super().__repr__(N_CHAR_MAX)

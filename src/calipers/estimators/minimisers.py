@@ -60,7 +60,7 @@ class Minimiser(SteppedLearner):
         if given.pairs is None:
             check_classes(self, given)
             warn_singletons(given)
-        return self._minimised(given, self._descent(given)).also(notes_=notes)
+        return {**self._minimised(given, self._descent(given)), "notes_": notes}
 
     def _minimised(
         self, given: Given, descent: Descent, components: Callable[[], FloatArray] | None = None
@@ -80,16 +80,16 @@ class Minimiser(SteppedLearner):
                 "objective still fell: raise max_iter or tol.",
                 ConvergenceWarning,
             )
-        return Learned(
-            found(),
-            n_updates_=descent.n_updates,
-            n_iter_=descent.n_updates,
-            objective_=descent.objectives[-1],
-            objective_curve_=np.array(descent.objectives),
-            converged_=descent.converged,
-            interrupted_=watch.interrupted,
-            solve_seconds_=perf_counter() - started,
-        )
+        return {
+            "components_": found(),
+            "n_updates_": descent.n_updates,
+            "n_iter_": descent.n_updates,
+            "objective_": descent.objectives[-1],
+            "objective_curve_": np.array(descent.objectives),
+            "converged_": descent.converged,
+            "interrupted_": watch.interrupted,
+            "solve_seconds_": perf_counter() - started,
+        }
 
 
 class FactorLearner(Minimiser):
@@ -153,4 +153,4 @@ class FactorLearner(Minimiser):
                 n_steps=n_steps,
             )
             learned, _ = self._trained(given, factored, factored.n_steps, factored.components)
-        return learned.also(init_=resolved, max_iter_=n_steps, notes_=notes)
+        return {**learned, "init_": resolved, "max_iter_": n_steps, "notes_": notes}

@@ -139,7 +139,8 @@ class OASIS(OneRound):
         C = float(self.aggressiveness)
         if self.form == "similarity":
             similarity = BilinearSolver(C, d)
-            return self._run(given, examples, similarity).also(similarity_=similarity.W)
+            learned = self._run(given, examples, similarity)
+            return {**learned, "similarity_": similarity.W}
         settings = Settings(SquaredHinge(), PassiveAggressive(C), radius=np.inf, average=False)
         accept_rng, pick_rng = examples.rngs
         distance = SGDSolver(settings, d, accept_rng=accept_rng, pick_rng=pick_rng)

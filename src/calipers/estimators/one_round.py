@@ -85,7 +85,11 @@ class OneRound(FromTriplets, SteppedLearner):
         curve = "pair_curve_" if n_columns == 2 else "triplet_curve_"
         name = None if max_iter else curve
         learned, _ = self._trained(given, [round_], round_.n_steps, components, name)
-        return learned.also(notes_=examples.notes, mining_seconds_=examples.mining_seconds)
+        return {
+            **learned,
+            "notes_": examples.notes,
+            "mining_seconds_": examples.mining_seconds,
+        }
 
 
 class OfPairs(FromPairs, OneRound):

@@ -25,7 +25,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from calipers.arrays import FloatArray, refuse_kinds
 from calipers.data.files import FileError
-from calipers.estimators.base import keep
 from calipers.estimators.checks import checked_labels
 from calipers.metric.file import read, write
 from calipers.metric.saved import SavedMetric, labels_of
@@ -250,8 +249,8 @@ class PairClassifier(TupleClassifier):
                 held_out[rest] = scale * np.asarray(metric.pair_distance(samples[rest]))
         sigmoid = platt(held_out, is_match)
         threshold = find_threshold(held_out, is_match, self.strategy, self.min_rate)
-        learned = {"metric_": final, "classes_": classes, "threshold_": threshold}
-        keep(self, {**learned, "sigmoid_": sigmoid})
+        self.metric_, self.classes_ = final, classes
+        self.threshold_, self.sigmoid_ = threshold, sigmoid
         return self
 
     def _matches(self, pairs: FloatArray, y: npt.ArrayLike) -> tuple[Any, npt.NDArray[np.bool_]]:

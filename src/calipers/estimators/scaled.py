@@ -54,7 +54,7 @@ class Scaled(MomentsLearner):
         if self.n_components is not None:
             return super()._learn(given)
         n, _, squares = squares_of(given.samples)
-        return Learned(np.diag(1.0 / root_or_one(squares / n)))
+        return {"components_": np.diag(1.0 / root_or_one(squares / n))}
 
     def _components(self, scatters: Scatters) -> FloatArray:
         if self.n_components is None:

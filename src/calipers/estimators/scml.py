@@ -131,7 +131,7 @@ class SCML(OneRound):
             batch_size=int(self.batch_size),
         )
         learned = self._run(given, examples, solver)
-        return learned.also(n_active_=int(np.count_nonzero(solver.weights)))
+        return {**learned, "n_active_": int(np.count_nonzero(solver.weights))}
 
 
 @single_threaded_blas()

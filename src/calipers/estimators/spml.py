@@ -123,4 +123,5 @@ class SPML(OneRound):
         )
         accept_rng, pick_rng = examples.rngs
         solver = SGDSolver(settings, d, accept_rng=accept_rng, pick_rng=pick_rng)
-        return self._run(given, examples, solver).also(n_projections_=solver.n_projections)
+        learned = self._run(given, examples, solver)
+        return {**learned, "n_projections_": solver.n_projections}

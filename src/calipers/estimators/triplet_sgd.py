@@ -241,6 +241,7 @@ class TripletSGD(FromTriplets, SteppedLearner):
         checked, batch = check_triplets(triplets, given.samples.shape[0]), in_memory(given.samples)
         return self._learn_batch(given, lambda stream: stream.add(batch.X, checked))
 
+    @single_threaded_blas()
     def _learn(self, given: Given) -> Learned:
         """Resolve what was not told, then mine and solve, round by round."""
         started, recipe = perf_counter(), self._checked_recipe(given, min(given.samples.shape))
@@ -255,30 +256,27 @@ class TripletSGD(FromTriplets, SteppedLearner):
             triplets = GivenTriplets(given.triplets[: plan.n_triplets])
         check_batch(self, plan.n_triplets or 0, plan.batch_triplets)
         init, rngs = resolved_init(self.init, given.samples), random_streams(self.random_state)
-        resolved = {"init_": init, "notes_": notes, **plan.attributes()}
         k, d = self.n_components, given.samples.shape[1]
+        rounds: TripletRounds | FactorRound
         if k is not None and k < d and triplets is None:
-            factored = FactorRound(given.samples, initial_map(init, given.samples), k, rngs[0])
-            return self._learned_from(given, factored, started).also(**resolved)
-        coordinates, samples = Coordinates.of(init, given.samples)
-        rounds = TripletRounds(coordinates, samples, plan, rngs, triplets, k)
-        learned = self._learned_from(given, rounds, started)
-        return learned.also(_last_round_=rounds.facts, **resolved)
-
-    @single_threaded_blas()
-    def _learned_from(
-        self, given: Given, rounds: TripletRounds | FactorRound, started: float
-    ) -> Learned:
-        """Let solvers learn; the time since ``started`` went into triplets."""
+            rounds = FactorRound(given.samples, initial_map(init, given.samples), k, rngs[0])
+        else:
+            rounds = TripletRounds(*Coordinates.of(init, given.samples), plan, rngs, triplets, k)
         prepared = perf_counter() - started
-        components, curve = rounds.components, "triplet_curve_"
-        learned, history = self._trained(given, rounds, rounds.n_steps, components, curve)
-        mining = prepared + rounds.mining_seconds
-        return learned.also(
-            n_projections_=history.n_projections,
-            mining_seconds_=mining,
-            solve_seconds_=perf_counter() - started - mining,
+        learned, history = self._trained(
+            given, rounds, rounds.n_steps, rounds.components, "triplet_curve_"
         )
+        mining = prepared + rounds.mining_seconds
+        return {
+            **learned,
+            **plan.attributes(),
+            "init_": init,
+            "notes_": notes,
+            "n_projections_": history.n_projections,
+            "mining_seconds_": mining,
+            "solve_seconds_": perf_counter() - started - mining,
+            "_last_round_": rounds.facts,
+        }
 
     def _checked_recipe(self, given: Given, rank: int) -> Recipe:
         """The recipe; raise for settings that contradict it, or samples of this rank."""
@@ -309,27 +307,26 @@ class TripletSGD(FromTriplets, SteppedLearner):
         add(stream)
         mined = perf_counter()
         stream.learn()
-        learned = Learned(
-            stream.components(self.n_components),
+        history = stream.history
+        learned = {
+            "components_": stream.components(self.n_components),
             **stream.resolved,
-            **stream.history.attributes("triplet_curve_"),
-            n_projections_=stream.history.n_projections,
-            feature_scale_=stream.standard_deviations,
-            interrupted_=False,
-            mining_seconds_=mined - started,
-            solve_seconds_=perf_counter() - mined,
-            _stream_=stream,
-            _last_round_=stream.facts,
-        )
+            **history.attributes("triplet_curve_"),
+            "n_projections_": history.n_projections,
+            "feature_scale_": np.sqrt(stream.moments.variances),
+            "interrupted_": False,
+            "mining_seconds_": mined - started,
+            "solve_seconds_": perf_counter() - mined,
+            "_stream_": stream,
+            "_last_round_": stream.facts,
+        }
         if stream.classes is not None:
-            learned.also(classes_=stream.classes)
+            learned["classes_"] = stream.classes
         return self._keep(given, learned)
 
     def _new_stream(self, given: Given, X: npt.NDArray[Any]) -> TripletStream:
-        recipe, init = (
-            self._checked_recipe(given, X.shape[1]),
-            resolved_init(self.init, given.samples),
-        )
+        recipe = self._checked_recipe(given, X.shape[1])
+        init = resolved_init(self.init, given.samples)
         labelled = len(given.classes) > 0
         plan = Plan.for_stream(recipe, self.get_params(deep=False), labelled=labelled)
         resolved = {"init_": init, "notes_": [], **plan.attributes()}

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from calipers.estimators.base import fitting, keep
+from calipers.estimators.base import fitting
 from calipers.search.holdouts import (
     DECIDES,
     HOLD_OUTS,
@@ -179,18 +179,10 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
             told.tick()
         facts = {"helps": report.helps, "verdict": report.verdict, "pull": pull}
         facts["n_pairs"] = len(examples.pairs)
-        keep(
-            self,
-            {
-                "map_": QueryMap(learned.query, learned.document, facts=facts),
-                "helps_": report.helps,
-                "report_": report,
-                "pull_": pull,
-                "temperature_": loss.temperature,
-                "n_pairs_seen_": len(examples.pairs),
-                "n_features_in_": searched.shape[1],
-            },
-        )
+        self.map_ = QueryMap(learned.query, learned.document, facts=facts)
+        self.helps_, self.report_, self.pull_ = report.helps, report, pull
+        self.temperature_, self.n_pairs_seen_ = loss.temperature, len(examples.pairs)
+        self.n_features_in_ = searched.shape[1]
         return self
 
     def _cross_validate(

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.data.memmap import blocks_of
-from calipers.estimators.base import checking, keep
+from calipers.estimators.base import checking
 from calipers.search.query_map import QueryMap, unit_vectors
 from calipers.search.ranking import as_vectors, nearest_documents
 from calipers.threads import single_threaded_blas
@@ -307,17 +307,10 @@ class Bridge(BaseEstimator):  # type: ignore[misc]
             n_found = min(CUTS[-1], len(Y) - 1)
             report = _report(recalls, solve(chosen, known), HeldOut.of(X[last], Y, last, n_found))
             learned = solve(chosen, everything)
-        keep(
-            self,
-            {
-                "map_": QueryMap(learned, kind="bridge", facts={"report": report.to_dict()}),
-                "report_": report,
-                "method_": chosen.method,
-                "alpha_": chosen.alpha,
-                "rank_": chosen.rank,
-                "n_features_in_": X.shape[1],
-            },
-        )
+        self.map_ = QueryMap(learned, kind="bridge", facts={"report": report.to_dict()})
+        self.report_ = report
+        self.method_, self.alpha_, self.rank_ = chosen.method, chosen.alpha, chosen.rank
+        self.n_features_in_ = X.shape[1]
         return self
 
     def _recalls(self, learned: Moments, held_out: HeldOut) -> dict[Candidate, float]:

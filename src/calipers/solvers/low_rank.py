@@ -232,7 +232,7 @@ class FactorRound:
         )
         size = portion_size(n_steps, 1)
         self.round = Round(self.solver, self.samples, batches, size, batches.n_index_columns)
-        self.n_steps, self.mining_seconds = self.round.n_steps, 0.0
+        self.n_steps, self.mining_seconds, self.facts = self.round.n_steps, 0.0, None
 
     def __iter__(self) -> Iterator[Round]:
         yield self.round

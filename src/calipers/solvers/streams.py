@@ -99,11 +99,6 @@ class TripletStream:
         self.classes: npt.NDArray[Any] | None = None
 
     @property
-    def standard_deviations(self) -> FloatArray:
-        """Of each feature, of all samples so far."""
-        return np.sqrt(self.moments.variances)
-
-    @property
     def facts(self) -> dict[str, Any] | None:
         """What the paper's theorems are evaluated with."""
         smoothness = self.plan.smoothness
