@@ -9,10 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calipers import FileError
 from calipers.cli.main import main
 from calipers.metric.file import write
-from calipers.paper.datasets import DatasetError
 from commands import FEW, SPECIES, X, write_csv
 from metric_files import small_contents
 
@@ -52,11 +50,6 @@ def test_headers_of_metrics(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     written(capsys, "transform", "m", "iris.csv", "-o", "o.csv")
 
 
-@pytest.mark.parametrize("error", [FileError, DatasetError])
-def test_errors_of_the_library(error: type[Exception]) -> None:
-    assert str(error(f"{EVIL}\n")) == r"a\x1b[2J\u202e\u2066b\x07\x9b1m\n"
-
-
 def test_a_terminal_of_few_characters(monkeypatch: pytest.MonkeyPatch) -> None:
     from calipers.cli.output import say
 
@@ -80,13 +73,3 @@ def test_no_output_over_an_input(folder: Path, capsys: pytest.CaptureFixture[str
     told = written(capsys, "transform", "m", "X.npy", "--label", "y.npy", "-o", "y.npy")
     assert "is read by this command" in told
     assert Path("y.npy").read_bytes() == before
-
-
-@pytest.mark.usefixtures("folder")
-def test_formulas_are_texts_in_what_is_written() -> None:
-    labels = np.where(SPECIES == "setosa", "=cmd|'/c calc'!A1", SPECIES)
-    write_csv(Path("evil.csv"), labels=labels)
-    assert main(["fit", "evil.csv", "--label", "species", "--quiet", *FEW]) == 0
-    assert main(["transform", "metric.safetensors", "evil.csv", "-o", "o.csv", "--quiet"]) == 0
-    cells = [line.split(",")[0] for line in Path("o.csv").read_text().splitlines()]
-    assert not any(cell.lstrip('"').startswith(("=", "+", "-", "@")) for cell in cells)

@@ -99,17 +99,6 @@ def test_the_decimal_sign_is_that_of_the_metric(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.usefixtures("folder")
-def test_categories_of_new_tables_are_the_text_that_stands_there() -> None:
-    write("a.csv", "size,kind", *["1,a", "1.0,b", "x,a"] * 3)
-    run("fit", "a.csv", "--label", "kind", *QUIET)
-    write("b.csv", "size", "1.0", "1")
-    run("transform", "m", "b.csv", "-o", "c.npy", "--quiet")
-    expected = load("m").transform(pd.DataFrame({"size": ["1.0", "1"]}))
-    np.testing.assert_array_equal(np.load("c.npy"), expected)
-    assert np.ptp(expected)
-
-
-@pytest.mark.usefixtures("folder")
 def test_a_file_without_names(capsys: pytest.CaptureFixture[str]) -> None:
     np.savetxt("a.csv", np.column_stack([X[:, :2], np.arange(150) % 2]), delimiter=",")
     told = refused(capsys, "fit", "a.csv", "--label", "-1", *SCALED)
@@ -150,13 +139,6 @@ def test_labels_that_differ_in_capitals_are_told(capsys: pytest.CaptureFixture[s
     (told,) = check_labels(np.array(many * 2), source="a.csv")
     assert told.endswith(", and 40 more.")
     assert "Stra" not in told
-
-
-@pytest.mark.usefixtures("folder")
-def test_a_file_of_labels_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
-    np.save("X.npy", X)
-    told = refused(capsys, "fit", "X.npy", "--label", "y.npy", "-o", "m")
-    assert told.startswith("Cannot read 'y.npy' (No such file or directory)")
 
 
 def test_ids_and_weights_of_a_search(tmp_path: Path) -> None:

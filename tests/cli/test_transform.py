@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calipers import load
-from commands import FEATURES, FEW, SPECIES, X, Y, quick_fit, refused, run, write_csv
+from commands import FEATURES, SPECIES, X, quick_fit, refused, run, write_csv
 from table_rows import samples_of
 
 
@@ -53,22 +52,3 @@ def test_transform_without_labels_or_names(
         capsys, "transform", "m", "X.npy", "-o", "new.csv"
     )
     assert not Path("new.csv").exists()
-
-
-def test_names_that_are_numbers(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = np.column_stack([X, Y])
-    np.savetxt("pandas.csv", rows, fmt="%.1f", delimiter=",", header="0,1,2,3,4", comments="")
-    run("fit", "pandas.csv", "--label", "4", "--header", "0", "-o", "m", "--json", *FEW)
-    summary = json.loads(capsys.readouterr().out)
-    assert (summary["samples"], summary["features"], summary["classes"]) == (150, 4, 3)
-    cells = X[:, [1, 0, 3, 2]].round()
-    np.savetxt("two.csv", cells, fmt="%d", delimiter=",", header="1,0,3,2", comments="")
-    run("transform", "m", "two.csv", "-o", "out.npy", "--quiet")
-    np.testing.assert_allclose(np.load("out.npy"), X.round() @ load("m").components_.T)
-    Path("other.csv").write_text("species,0,1,2,weight\na,1,2,3,4\n")
-    other = ("transform", "m", "other.csv", "-o", "new.csv", "--quiet")
-    assert "the number 0 in its first row" in refused(capsys, *other)
-    told = refused(capsys, *other, "--header", "0")
-    assert "has no column '3' (a feature of the metric)" in told
-    run("transform", "m", "two.csv", "-o", "out.npy", "--quiet", "--header", "none")
-    assert len(np.load("out.npy")) == 151

@@ -43,10 +43,3 @@ def test_a_group_stays_together_and_folds_are_as_even_as_groups_allow(
     sizes = np.bincount(folds, minlength=n_folds)
     assert len(sizes) == n_folds
     assert sizes.max() - sizes.min() <= np.bincount(given_groups).max()
-
-
-def test_groups_of_one_size_are_shuffled() -> None:
-    groups = np.arange(40)
-    one, other = (grouped(groups, 2, np.random.default_rng(seed)) for seed in (0, 1))
-    assert (one != other).any()
-    assert np.bincount(one).tolist() == [20, 20]

@@ -57,19 +57,13 @@ def test_ties_by_hand() -> None:
     assert knn_predict([[1], [-1]], ["b", "a"], [[0]], n_neighbors=1) == ["b"]  # equally far
 
 
-def test_error_is_the_fraction_that_is_wrong() -> None:
-    assert knn_error([[0], [9]], [0, 1], [[1], [2], [8], [7]], [0, 1, 1, 1], n_neighbors=1) == 0.25
-
-
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
         (([[0.0, 1.0]], [0], [[0.0]], [0]), "size 2 .* size 1"),
-        (([[0.0]], [0, 1], [[0.0]], [0]), "inconsistent numbers of samples"),
         (([[0.0]], [0], [[0.0]], [0, 1]), "inconsistent numbers of samples"),
         (([[0.0]], [0], [[0.0]], [0], 3), "between 1 and the 1 samples of X_train, got 3"),
         (([[np.nan]], [0], [[0.0]], [0]), "X_train contains NaN"),
-        (([[0.0]], [0], [0.0], [0]), "Expected 2D array"),
     ],
 )
 def test_bad_input_is_refused(arguments: tuple[Any, ...], expected: str) -> None:

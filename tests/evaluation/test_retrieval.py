@@ -89,26 +89,6 @@ def test_by_pairs_as_the_plain_version(seed: int, n_pairs: int) -> None:
     assert found.n_queries == len({q for q, _ in relevant})
 
 
-def test_a_sample_does_not_find_itself_in_any_block() -> None:
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(150, 2)), rng.integers(3, size=150)
-    relevant = {(i, j) for i in range(150) for j in range(150) if i != j and y[i] == y[j]}
-    expected = plain_scores(X, X, relevant, 5, own=True)
-    np.testing.assert_allclose(as_list(retrieval_scores(X, labels=y, k=5)), expected, rtol=1e-12)
-
-
-def test_by_hand() -> None:
-    documents, queries = [[1.0], [2.0], [3.0], [4.0]], [[0.0]]
-    found = retrieval_scores(documents, queries, labels=list("abba"), query_labels=["a"], k=2)
-    gain = (1 + 1 / log2(5)) / (1 + 1 / log2(3))
-    np.testing.assert_allclose(as_list(found), [1 / 2, 1 / 2, (1 / 1 + 2 / 4) / 2, gain])
-
-
-def test_a_perfect_ranking_has_one_everywhere() -> None:
-    X = np.repeat([[0.0], [100.0]], 3, axis=0) + np.arange(6)[:, None]
-    assert as_list(retrieval_scores(X, labels=[0, 0, 0, 1, 1, 1], k=2)) == [1.0] * 4
-
-
 @pytest.mark.parametrize(
     ("how", "expected"),
     [

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from calipers.arrays import FloatArray
@@ -15,7 +14,6 @@ from calipers.evaluation.scores import (
     impostor_share,
     mean_error,
     misrankings,
-    sign_test,
     violations_by_anchor,
 )
 from learners import random_triplets
@@ -77,14 +75,6 @@ def test_the_standard_error_of_a_mean() -> None:
     assert mean_error(errors, weights=weights)[0] == pytest.approx(
         np.average(errors, weights=weights)
     )
-
-
-@given(st.lists(st.integers(-3, 3), min_size=2, max_size=30))
-def test_the_sign_test_is_the_binomial_one(differences: list[int]) -> None:
-    above = sum(d > 0 for d in differences)
-    n = above + sum(d < 0 for d in differences)
-    expected = stats.binomtest(above, n).pvalue if n else 1.0
-    assert sign_test(differences) == pytest.approx(expected)
 
 
 def test_the_standard_error_of_an_auc_is_delongs() -> None:
