@@ -57,6 +57,7 @@ def test_a_network_that_is_asked_for_would_be_noticed() -> None:
     assert "the network was asked for" in without_network(code).stderr
 
 
+@pytest.mark.slow
 def test_a_source_archive_holds_what_belongs_there(tmp_path: Path) -> None:
     pytest.importorskip("mesonpy", reason="needs the build backend")
     if not shutil.which("meson", path=wheel.tools()):

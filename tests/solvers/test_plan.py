@@ -122,23 +122,8 @@ def test_what_is_given_is_taken() -> None:
 
 
 NUMBERS = ("n_neighbors", "n_rounds", "n_triplets", "batch_size", "learning_rate")
-SAMPLES = [
-    *range(8, 31),
-    299,
-    300,
-    999,
-    1000,
-    2999,
-    3000,
-    3999,
-    4000,
-    4999,
-    5000,
-    19_999,
-    20_000,
-    39_999,
-]
-SAMPLES += [40_000]
+EDGES = (299, 999, 2999, 3999, 4999, 19_999, 39_999)
+SAMPLES = [*range(8, 31), *(n + more for n in EDGES for more in (0, 1))]
 FEATURES = [2, 15, 16, 47, 48, 49, 127, 128, 239, 240, 599, 600, 4000]
 
 
@@ -165,7 +150,7 @@ def test_one_more_changes_no_number_by_more_than_one_unit_or_two_per_cent(method
         if n >= 50:
             given = of_triplets(n, d), of_triplets(n + 1, d)
             assert_near(*given, f"{n} triplets, d={d}, one more")
-        for k in range(1, 25):
+        for k in (1, 2, 3, 9, 24) if d in (15, 4000) else ():
             few, more = plan(n, d, n_neighbors=k), plan(n, d, n_neighbors=k + 1)
             kept = replace(more, n_neighbors=k)
             assert_near(few, kept, f"n={n}, d={d}, k={k}, one neighbour more")
