@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,8 +38,7 @@ def check_apart(written: Path, *read: str | None) -> None:
     from calipers.data.files import FileError
 
     for path in read:
-        is_name = path is not None and "\0" not in path
-        if is_name and os.path.realpath(written) == os.path.realpath(str(path)):
+        if path is not None and written.resolve() == Path(path).resolve():
             raise FileError(
                 f"{str(written)!r} is read by this command and would be lost: name another place."
             )

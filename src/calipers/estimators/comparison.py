@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 from time import perf_counter
@@ -67,15 +66,12 @@ class Task:
 def learn(estimator: Any, kind: str, X: Any, examples: Any, **more: Any) -> None:
     """Fit by the method for this kind of examples; those that need none are fitted to samples."""
     more = {name: value for name, value in more.items() if value is not None}
-    by_triplets, by_pairs = (
-        getattr(estimator, name, None) for name in ("fit_triplets", "fit_pairs")
-    )
     if kind == "samples":
         estimator.fit(X, examples, **more)
-    elif kind == "triplets" and by_triplets is not None:
-        by_triplets(X, examples, **more)
-    elif kind == "pairs" and by_pairs is not None:
-        by_pairs(X, examples[:, :2], examples[:, 2], **more)
+    elif kind == "triplets" and hasattr(estimator, "fit_triplets"):
+        estimator.fit_triplets(X, examples, **more)
+    elif kind == "pairs" and hasattr(estimator, "fit_pairs"):
+        estimator.fit_pairs(X, examples[:, :2], examples[:, 2], **more)
     else:
         estimator.fit(X, **more)
 
@@ -149,19 +145,25 @@ class Comparison:
                 self.fitted[place] = estimator
 
         places = range(len(self.candidates))
-        with quiet():
+        with warnings.catch_warnings():  # the chosen candidate warns again
+            for category in (InterruptedFitWarning, ConvergenceWarning, DataWarning):
+                warnings.simplefilter("ignore", category)
             jobs = (delayed(validate)(*key) for key in product(places, range(self.n_folds)))
             for _ in Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(jobs):
                 stopped = stopped or after_fit()
 
     def choice(self) -> Choice:
         """The first candidate within one standard error of the best, of those that are done."""
-        errors, mean_error = self._all_errors(), self.task.mean_error
+        mean_error, errors = self.task.mean_error, {}
+        for place in range(len(self.candidates)):
+            parts = [part for (at, _), part in sorted(self.errors.items()) if at == place]
+            if len(parts) == self.n_folds:
+                errors[place] = np.concatenate(parts)
         if not errors:
             problem = next(iter(self.failures.values()), "the comparison was interrupted")
             raise ValueError(f"No candidate of MetricCV could be fitted: {problem}")
         means = {place: mean_error(each)[0] for place, each in errors.items()}
-        best = min(means, key=lambda place: means[place])
+        best = min(means, key=means.__getitem__)
         for place, each in errors.items():
             difference, bound = mean_error(each - errors[best])
             if place == best or difference <= bound:
@@ -204,22 +206,6 @@ class Comparison:
             "rank_test_score": np.sum(ranked > ranked[:, None], axis=1, dtype=np.int32) + 1,
         }
 
-    def _all_errors(self) -> dict[int, FloatArray]:
-        """Errors of all examples, fold by fold, of the candidates whose folds are all done."""
-        by_candidate = (
-            [
-                self.errors[place, fold]
-                for fold in range(self.n_folds)
-                if (place, fold) in self.errors
-            ]
-            for place in range(len(self.candidates))
-        )
-        return {
-            place: np.concatenate(parts)
-            for place, parts in enumerate(by_candidate)
-            if len(parts) == self.n_folds
-        }
-
 
 class Choice(NamedTuple):
     """The chosen candidate: its place, its name and why; mean errors of all by their place."""
@@ -228,12 +214,3 @@ class Choice(NamedTuple):
     name: str
     reason: str
     means: dict[int, float]
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Ignore what fits inside warn of: the chosen candidate warns again."""
-    with warnings.catch_warnings():
-        for category in (InterruptedFitWarning, ConvergenceWarning, DataWarning):
-            warnings.simplefilter("ignore", category)
-        yield
