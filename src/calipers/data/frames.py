@@ -1,4 +1,4 @@
-"""Files as tables of pandas, or as matrices.
+"""Files as tables of pandas, or as matrices, and which of their columns are features and labels.
 
 A file is read right or refused: no row is cut or filled up, labels and categories are the text that
 stands there, and numbers have their last bit. pandas is imported where a table is read.
@@ -15,21 +15,21 @@ import json
 import lzma
 import sys
 import warnings
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import partial
 from itertools import islice
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from calipers.data.encoder import MISSING
+from calipers.data.encoder import MISSING, listed
 from calipers.data.files import FileError, needs_package, reason
-from calipers.data.roles import Roles, is_number
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -49,13 +49,12 @@ _SAMPLED = 20  # lines by which the separator is found
 
 @dataclass(frozen=True)
 class Reader:
-    r"""How a file is read; the names are those of pandas.
+    """How a file is read; the names are those of pandas.
 
     Attributes
     ----------
     sep : str or None
-        What separates cells: a character, or ``\s+`` for blanks; by default found among
-        ``, ; tab |``.
+        The character that separates cells, by default found among ``, ; tab |``.
     decimal : str
         Decimal sign.
     thousands : str or None
@@ -80,6 +79,118 @@ class Reader:
     sheet: str | None = None
 
 
+@dataclass(frozen=True)
+class Roles:
+    """Which columns of a file are what: features, the label, and the rest.
+
+    Attributes
+    ----------
+    source : str
+        Name of the file, for messages.
+    label : str or None
+        The column of labels by name, or by position from 1 (-1 is the last).
+    ignore : sequence of str
+        Columns that are no features.
+    features : mapping of str to str, or None
+        Names of the columns to take, in this order, and their types as an encoder has them; None
+        for all others.
+    """
+
+    source: str
+    label: str | None = None
+    ignore: Sequence[str] = ()
+    features: Mapping[str, str] | None = None
+
+    def knows(self, head: Sequence[str]) -> bool:
+        """Whether a row has the names that are asked for."""
+        if self.features is not None:
+            return {*self.features} <= {*head}
+        is_name = self.label is not None and not is_number(self.label)
+        return is_name and position_of(str(self.label), head) is not None
+
+    def texts(self, names: Sequence[str]) -> list[str]:
+        """Return the columns that are read as they stand: labels, categories, no features."""
+        asked = [*self.ignore, *filter(None, [self.label])]
+        places = {position_of(name, names) for name in asked}
+        features = self.features or {}
+        found = {position_of(name, names, by_name=True): features[name] for name in features}
+        if found and None not in found:
+            places |= {i for i in range(len(names)) if found.get(i) not in ("number", "boolean")}
+        return [name for i, name in enumerate(names) if i in places]
+
+    def place(self, column: str, names: Sequence[str], what: str, *, by_name: bool = False) -> int:
+        """Return the index of a column.
+
+        Raises
+        ------
+        FileError
+            There is none of that name or position.
+        """
+        place = position_of(column, names, by_name=by_name)
+        if place is not None:
+            return place
+        close = get_close_matches(column, names, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else "."
+        where = "" if by_name else f", or a position from 1 to {len(names)}"
+        raise FileError(
+            f"{self.source} has no column {column!r} ({what}): give one of {listed(names)}{where}"
+            f"{hint}"
+        )
+
+    def taken(self, names: Sequence[str], *, named: bool) -> list[int]:
+        """Return the indices of the features."""
+        features = self.features
+        if features is not None and (named or {*features} <= {*names}):
+            what = "a feature of the metric"
+            return [self.place(name, names, what, by_name=True) for name in features]
+        others = {self.place(name, names, "--ignore") for name in self.ignore}
+        if self.label is not None:
+            others.add(self.place(self.label, names, "--label"))
+        taken = [i for i in range(len(names)) if i not in others]
+        if features is not None and len(taken) != len(features):
+            raise FileError(
+                f"{self.source} has {len(taken)} columns beside the label, but the metric was "
+                f"learned from {len(features)}: give the same columns, and name those that are "
+                "none of them with --label or --ignore."
+            )
+        if not taken:
+            raise FileError(f"{self.source} has no column to learn from: give more columns.")
+        return taken
+
+
+def position_of(column: str, names: Sequence[str], *, by_name: bool = False) -> int | None:
+    """Return the index of the column of that name or, unless ``by_name``, position; or None.
+
+    Capitals make no difference where only one name fits. Where names are whole numbers a whole
+    number is a name; only -1, -2 ... count from the end.
+
+    >>> [position_of(column, ["a", "b", "c"]) for column in ("b", "B", "1", "-1", "0", "d")]
+    [1, 1, 0, 2, None, None]
+    >>> [position_of(column, ["0", "1", "2"]) for column in ("1", "3", "-1")]
+    [1, None, 2]
+    """
+    if column in names:
+        return names.index(column)
+    same = [i for i, name in enumerate(names) if name.casefold() == column.strip().casefold()]
+    if len(same) == 1:
+        return same[0]
+    places = [*range(1, len(names) + 1), *range(-len(names), 0)]
+    if by_name or column not in map(str, places):
+        return None
+    place = int(column)
+    if place > 0 and any(map(str.isdecimal, names)):
+        return None
+    return place - 1 if place > 0 else len(names) + place
+
+
+def is_number(cell: str) -> bool:
+    """Whether a text is a finite number, with a decimal point or comma."""
+    try:
+        return isfinite(float(cell.replace(",", ".")))
+    except ValueError:
+        return False
+
+
 def read_frame(
     path: str | Path, reader: Reader | None = None, roles: Roles | None = None
 ) -> tuple[DataFrame, bool, list[str]]:
@@ -94,9 +205,8 @@ def read_frame(
     notes : list of str
         What was decided about the file and may be wrong.
     """
-    kind = format_of(path)
-    with sentences(path):
-        frame, named, notes = _FRAMES[kind](path, reader or Reader(), roles or Roles(str(path)))
+    read = _FRAMES[format_of(path)]
+    frame, named, notes = read(path, reader or Reader(), roles or Roles(str(path)))
     if frame.empty:
         raise FileError(f"{path} has no rows: give a table with a row for each sample.")
     return frame, named, notes
@@ -107,21 +217,14 @@ def format_of(path: str | Path) -> str:
     if str(path) == STANDARD:
         return "text"
     file = Path(path)
-    if not file.is_file():
-        what = "is not a file" if file.exists() else "does not exist"
-        raise FileError(f"{str(path)!r} {what}: give the name of a data file.")
-    kind = _FORMATS.get(_suffix(file), "")
-    if not kind or (file.suffix.lower() in _PACKED and kind not in ("text", "json", "libsvm")):
+    is_packed = file.suffix.lower() in _PACKED
+    kind = _FORMATS.get(Path(file.stem if is_packed else file).suffix.lower(), "")
+    if not kind or (is_packed and kind not in ("text", "json", "libsvm")):
         raise FileError(
             f"The ending of {str(path)!r} names no format: end it in one of {', '.join(_FORMATS)} "
             f"(a text also in {', '.join(_PACKED)})."
         )
     return kind
-
-
-def _suffix(path: Path) -> str:
-    """Return the ending of a name, in front of that of a packed file."""
-    return Path(path.stem if path.suffix.lower() in _PACKED else path).suffix.lower()
 
 
 @contextmanager
@@ -167,10 +270,12 @@ def _read_text(path: str | Path, reader: Reader, roles: Roles) -> tuple[DataFram
     import pandas as pd
 
     content, encoding, notes = _content(path, reader.encoding)
-    lines = partial(_lines, content, encoding, reader.skiprows)
-    is_tsv = _suffix(Path(path)) in (".tsv", ".tab")
-    sep = reader.sep or ("\t" if is_tsv else _separator("".join(islice(lines(), _SAMPLED))))
-    head = next(filter(any, _rows(lines(), sep)), None)
+    lines = io.TextIOWrapper(io.BytesIO(content), encoding, newline="")
+    first = [*islice(lines, reader.skiprows, reader.skiprows + _SAMPLED)]
+    is_tsv = not {".tsv", ".tab"}.isdisjoint(Path(path).suffixes)
+    sep = reader.sep or ("\t" if is_tsv else _separator(first))
+    rows = partial(csv.reader, delimiter=sep, skipinitialspace=True)
+    head = next(filter(any, rows(first)), None)
     if head is None:
         raise FileError(f"{path} is empty: give a table.")
     names, named = _names(path, head, reader, roles)
@@ -200,8 +305,14 @@ def _read_text(path: str | Path, reader: Reader, roles: Roles) -> tuple[DataFram
                 f"Cannot read {str(path)!r} with {sep!r} between cells ({reason(wrong)}): give "
                 "each row the same number of cells, or say --sep."
             ) from wrong
-    if len(frame) and frame.iloc[:, -1].isna().any():
-        _check_short_rows(path, _rows(lines(), sep), len(names))
+    if len(frame) and frame.iloc[:, -1].isna().any():  # pandas fills up short rows
+        lines.seek(0)
+        for number, row in enumerate(rows(islice(lines, reader.skiprows, None)), 1):
+            if any(row) and len(row) < len(names):
+                raise FileError(
+                    f"{path} has {len(row)} cells in row {number} of its text, where the first row "
+                    f"has {len(names)}: give each row the same number of cells."
+                )
     again = [name for name in frame.select_dtypes("string") if name not in as_text]
     if again:
         whole = pd.read_csv(
@@ -211,32 +322,12 @@ def _read_text(path: str | Path, reader: Reader, roles: Roles) -> tuple[DataFram
     return frame, named, notes
 
 
-def _lines(content: bytes, encoding: str, skiprows: int) -> Iterator[str]:
-    return islice(io.TextIOWrapper(io.BytesIO(content), encoding, newline=""), skiprows, None)
-
-
-def _separator(sample: str) -> str:
+def _separator(lines: list[str]) -> str:
     """Return what separates cells, by the first lines."""
     try:
-        return csv.Sniffer().sniff(sample, delimiters=",;\t|").delimiter
+        return csv.Sniffer().sniff("".join(lines), delimiters=",;\t|").delimiter
     except csv.Error:
-        return max(",;\t|", key=sample.partition("\n")[0].count)
-
-
-def _rows(lines: Iterator[str], sep: str) -> Iterator[list[str]]:
-    if sep == r"\s+":
-        return map(str.split, lines)
-    return csv.reader(lines, delimiter=sep, skipinitialspace=True)
-
-
-def _check_short_rows(path: str | Path, rows: Iterator[list[str]], n_columns: int) -> None:
-    """Raise if a row has too few cells, which pandas would fill up."""
-    for number, row in enumerate(rows, 1):
-        if any(row) and len(row) < n_columns:
-            raise FileError(
-                f"{path} has {len(row)} cells in row {number} of its text, where the first row has "
-                f"{n_columns}: give each row the same number of cells."
-            )
+        return max(",;\t|", key="".join(lines[:1]).count)
 
 
 def _names(
@@ -252,14 +343,11 @@ def _names(
             f"{path} has the number {number} in its first row: say --header none if no row names "
             "the columns, or --header 0 if this one does."
         )
-    return _distinct(path, [name or f"Unnamed: {i}" for i, name in enumerate(names)]), True
-
-
-def _distinct(path: str | Path, names: list[str]) -> list[str]:
-    name, times = Counter(names).most_common(1)[0]
-    if times > 1:
-        raise FileError(f"{path} has {times} columns named {name!r}: give each its own name.")
-    return names
+    names = [name or f"Unnamed: {i}" for i, name in enumerate(names)]
+    doubled = [name for name in names if names.count(name) > 1]
+    if doubled:
+        raise FileError(f"{path} has several columns named {doubled[0]!r}: give each its own name.")
+    return names, True
 
 
 def _read_json(path: str | Path, reader: Reader, roles: Roles) -> tuple[DataFrame, bool, list[str]]:
@@ -267,25 +355,13 @@ def _read_json(path: str | Path, reader: Reader, roles: Roles) -> tuple[DataFram
     import pandas as pd
 
     content, encoding, notes = _content(path, reader.encoding)
-    text = content.decode(encoding)
-    loads = partial(json.loads, object_pairs_hook=_object)
-    rows = loads(text) if text.lstrip().startswith("[") else []
-    for number, line in enumerate([] if rows else text.split("\n"), 1):
-        try:
-            rows += [loads(line)] if line.strip() else []
-        except (ValueError, RecursionError) as wrong:
-            raise FileError(f"{path} is not JSON in line {number} ({reason(wrong)}).") from None
-    for number, row in enumerate(rows, 1):
-        if not isinstance(row, dict):
-            raise FileError(f"{path} has no object of JSON in row {number}: give one for each row.")
+    text = content.decode(encoding).strip()
+    if not text.startswith("["):
+        text = "[" + ",\n".join(line for line in text.split("\n") if line.strip()) + "]"
+    rows = json.loads(text)
+    if not all(isinstance(row, dict) for row in rows):
+        raise FileError(f"{path} has rows that are no objects of JSON: give one for each row.")
     return _typed(pd.DataFrame(rows, dtype=object)), True, notes
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    named = dict(pairs)
-    if len(named) < len(pairs):
-        raise ValueError("it names a value twice")
-    return named
 
 
 def _typed(frame: DataFrame) -> DataFrame:
@@ -322,52 +398,30 @@ def _read_parquet(
 
     frame = pd.read_parquet(path, dtype_backend="numpy_nullable", engine="pyarrow")
     frame = frame.reset_index(level=[level for level in frame.index.names if level is not None])
-    frame.columns = _distinct(path, [*map(str, frame.columns)])
-    return frame.reset_index(drop=True), True, []
+    return frame.rename(columns=str).reset_index(drop=True), True, []
 
 
 _FRAMES = {"text": _read_text, "json": _read_json, "xlsx": _read_xlsx, "parquet": _read_parquet}
 """Readers of columns, by format."""
 
 
-def load_npy(path: Path) -> npt.NDArray[Any]:
+def load_npy(path: str | Path) -> npt.NDArray[Any]:
     """Map the array in an NPY file."""
     with sentences(path):
         return np.lib.format.open_memmap(path, mode="r")
 
 
-def _read_npy(path: Path, label: str | None) -> tuple[npt.NDArray[Any], Any]:
-    """Map a matrix; ``label`` may name a file of labels."""
-    matrix = load_npy(path)
-    if label is None or not label.endswith(".npy"):
-        return matrix, None
-    return matrix, load_npy(Path(label))
-
-
-def _read_npz(path: Path, label: str | None) -> tuple[npt.NDArray[Any], Any]:
-    """Read the arrays X and y, or that of the label's name."""
-    with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-        if "X" not in arrays:
-            found = ", ".join(arrays) or "nothing"
-            raise FileError(
-                f"{path} has no array 'X', only {found}: save it with np.savez(path, X=X, y=y)."
-            )
-        name = "y" if label is None else label
-        return arrays["X"], arrays.get(name)
-
-
-def _read_libsvm(path: Path, label: str | None) -> tuple[npt.NDArray[Any], Any]:
-    from sklearn.datasets import load_svmlight_file
-
-    with _opened(path) as stream:
-        X, y = load_svmlight_file(stream)
-    return X.toarray(), y
-
-
-MATRICES = {"npy": _read_npy, "npz": _read_npz, "libsvm": _read_libsvm}
-"""Readers of matrices, by format; labels are beside them."""
-
-
 def read_matrix(path: str | Path, label: str | None = None) -> tuple[npt.NDArray[Any], Any]:
-    """Read a matrix, and the labels beside it if there are any of that name."""
-    return MATRICES[format_of(path)](Path(path), label)
+    """Read a matrix, and the labels beside it: in a file of theirs, or an array of their name."""
+    kind = format_of(path)
+    if kind == "libsvm":
+        from sklearn.datasets import load_svmlight_file
+
+        with _opened(path) as stream:
+            X, y = load_svmlight_file(stream)
+        return X.toarray(), y
+    if kind == "npy":
+        has_file = label is not None and label.endswith(".npy")
+        return load_npy(path), load_npy(str(label)) if has_file else None
+    with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+        return arrays["X"], arrays.get("y" if label is None else label)

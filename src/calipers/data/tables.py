@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
-from math import isfinite
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -17,27 +14,24 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import is_missing
-from calipers.data.encoder import listed, plain, text_of
+from calipers.data.encoder import listed, text_of
 from calipers.data.files import FileError, atomic_write, check_writable, needs_package, reason
 from calipers.data.frames import (
-    MATRICES,
     STANDARD,
     Reader,
+    Roles,
     format_of,
+    is_number,
     read_frame,
     read_matrix,
     sentences,
 )
 from calipers.data.memmap import LARGEST_READ
-from calipers.data.roles import Roles, is_number
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
 OUTPUTS = (".csv", ".tsv", ".xlsx", ".npy", ".npz", ".parquet")
-
-LONGEST_LABEL = 200
-"""Characters of a label; a longer text is no name of a class."""
 
 WHOLE = re.compile("0|-?[1-9][0-9]{0,17}")
 """A whole number of int64 as it is written without loss."""
@@ -106,7 +100,7 @@ def read_table(
     """
     roles = Roles(str(path), label, ignore, features)
     with sentences(path):
-        if format_of(path) in MATRICES:
+        if format_of(path) in ("npy", "npz", "libsvm"):
             return _of_matrix(*read_matrix(path, label), roles)
         frame, named, notes = read_frame(path, reader, roles)
         return _of_frame(frame, roles, named=named, notes=notes)
@@ -116,20 +110,15 @@ def _of_frame(frame: DataFrame, roles: Roles, *, named: bool, notes: list[str]) 
     """Choose features, labels and the rest among columns; a column of vectors is a matrix."""
     names = [*frame.columns]
     X = frame.iloc[:, roles.taken(names, named=named)]
-    vectors = [name for name in X if _has_vectors(X[name])]
-    if len(vectors) > 1:
-        raise FileError(
-            f"{roles.source} has vectors in {vectors[0]!r} and {vectors[1]!r}: leave one out with "
-            "--ignore."
-        )
-    left_out = [name for name in X if vectors and name != vectors[0]]
+    vectors = [name for name in X if isinstance(X[name].iloc[0], list | np.ndarray)][:1]
+    left_out = [name for name in X if vectors and name not in vectors]
     if left_out:
         notes = [*notes, f"Left out beside vectors: {listed(left_out)}."]
-    others = frame.drop(columns=[name for name in X if name not in left_out])
     if vectors:
         features = stacked(roles.source, X[vectors[0]])
     else:
         features = X if roles.features is None else X.set_axis([*roles.features], axis=1)
+    others = frame.drop(columns=vectors or [*X])
     table = Table(features, others=others, named=named and not vectors, notes=notes)
     if roles.label is None:
         return table
@@ -138,23 +127,10 @@ def _of_frame(frame: DataFrame, roles: Roles, *, named: bool, notes: list[str]) 
     return replace(table, y=y, has_label=has_label, label=label if named else None)
 
 
-def _has_vectors(column: Series) -> bool:
-    given = column.dropna()
-    return len(given) > 0 and isinstance(_vector(given.iloc[0]), list | np.ndarray)
-
-
-def _vector(cell: Any) -> Any:
-    """Return a cell, or the list of numbers that its text is."""
-    if isinstance(cell, str) and cell.startswith("["):
-        with suppress(ValueError):
-            return json.loads(cell)
-    return cell
-
-
 def stacked(source: str, column: Series) -> npt.NDArray[Any]:
     """Return a column of vectors as a matrix."""
     try:
-        matrix = np.array([*map(_vector, column)], dtype=np.float64)
+        matrix = np.array([*column], dtype=np.float64)
     except (TypeError, ValueError):
         matrix = np.empty(0)
     if matrix.ndim != 2:
@@ -163,20 +139,6 @@ def stacked(source: str, column: Series) -> npt.NDArray[Any]:
             f"{column.name!r}: leave out these rows, or the column."
         )
     return matrix
-
-
-def numbers_of(frame: DataFrame, source: str) -> npt.NDArray[Any]:
-    """Return columns of finite numbers as a matrix."""
-    columns = [plain(frame[name]) for name in frame]
-    for name, column in zip(frame, columns, strict=True):
-        if column.dtype != np.float64 or not np.isfinite(column).all():
-            cells = enumerate(column.tolist(), 1)
-            row, cell = next(c for c in cells if not isinstance(c[1], float) or not isfinite(c[1]))
-            raise FileError(
-                f"{source} has {cell!r} in row {row} of the column {name!r}, where a finite number "
-                "is needed: correct it, or leave such rows out."
-            )
-    return np.column_stack(columns)
 
 
 def _of_matrix(matrix: npt.NDArray[Any], labels: Any, roles: Roles) -> Table:
@@ -223,11 +185,6 @@ def _labels(cells: list[Any], where: str) -> tuple[npt.NDArray[Any], npt.NDArray
     distinct = [text for text in text_of_cell.values() if text]
     if not distinct:
         raise FileError(f"{where}, has no label: name another column with --label.")
-    if max(map(len, distinct)) > LONGEST_LABEL:
-        raise FileError(
-            f"{where}, has a text of {max(map(len, distinct)):,} characters: labels are names of "
-            f"classes, at most {LONGEST_LABEL} characters long."
-        )
     has_label = texts != ""
     is_whole = all(map(WHOLE.fullmatch, distinct))
     return texts[has_label].astype(np.int64 if is_whole else np.str_), has_label
