@@ -17,7 +17,6 @@ from calipers._core.compiled import (
     _update_margins,
 )
 from calipers.arrays import FloatArray
-from calipers.solvers import parts
 from reference.plain import outer_norms
 from solver_runs import look_ahead_of
 
@@ -57,22 +56,6 @@ def test_gather(dtype: type) -> None:
     wide = X.astype(np.float64)
     np.testing.assert_array_equal(ahead.far, wide[triplets[:, 0]] - wide[triplets[:, 2]])
     np.testing.assert_array_equal(ahead.near, wide[triplets[:, 0]] - wide[triplets[:, 1]])
-
-
-@pytest.mark.parametrize("k", [1, 3])
-def test_differences_are_clipped(k: int) -> None:
-    far, near = rows(12, 5)
-    far[:k] *= 10.0
-    near[:k] *= 10.0
-    lengths = np.sqrt(np.sum(far**2, axis=1).reshape(-1, k).mean(axis=1))
-    clip_norm = float(np.median(lengths))
-    shorter = np.repeat(np.minimum(1.0, clip_norm / np.maximum(lengths, 1e-9)), k)[:, None]
-    expected = far * shorter, near * shorter
-    ahead = look_ahead_of(far, near, k=k, clip=clip_norm)
-    np.testing.assert_allclose(ahead.far, expected[0], rtol=1e-12)
-    np.testing.assert_allclose(ahead.near, expected[1], rtol=1e-12)
-    assert 0 < np.count_nonzero(shorter < 1.0) < 12
-    np.testing.assert_array_equal(look_ahead_of(far, near, k=k).far, far)
 
 
 @pytest.mark.parametrize(("n", "d"), SHAPES)
@@ -116,15 +99,6 @@ def test_outer_products_by_blas_in_runs_of_one_sign(signs: str) -> None:
     _add_outer_products(M, vectors, weights)
     np.testing.assert_allclose(M, expected, rtol=1e-11, atol=1e-10)
     np.testing.assert_array_equal(M, M.T)
-
-
-@pytest.mark.parametrize(("n", "d"), SHAPES)
-def test_gradient_norm(n: int, d: int) -> None:
-    far, near = rows(n, d)
-    slopes = np.random.default_rng(1).random(n)
-    G = ((slopes * near.T) @ near - (slopes * far.T) @ far) / n
-    expected = float(np.linalg.norm(G))
-    assert parts.gradient_norm(far, near, slopes) == pytest.approx(expected, rel=1e-10)
 
 
 @pytest.mark.parametrize(("n", "d"), [*SHAPES, (2, 16), (40, 5), (41, 33), (90, 64)])

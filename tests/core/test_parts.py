@@ -23,6 +23,7 @@ from calipers.solvers.parts import (
     FrankWolfe,
     FrankWolfeSteps,
     Hinge,
+    Loss,
     PassiveAggressive,
     Periodic,
     Policy,
@@ -103,9 +104,22 @@ def test_smooth_hinge(smoothness: float) -> None:
 
 @pytest.mark.parametrize("threshold", [0.0, 1.0])
 def test_hinge(threshold: float) -> None:
-    loss = Hinge(threshold)
+    loss, margins = Hinge(threshold), MARGINS[np.abs(MARGINS) <= 1e6]
+    height = np.maximum(0.0, threshold - MARGINS)
     np.testing.assert_array_equal(loss.slope(MARGINS), threshold >= MARGINS)
-    np.testing.assert_array_equal(loss.value(MARGINS), np.maximum(0.0, threshold - MARGINS))
+    np.testing.assert_array_equal(loss.value(MARGINS), height)
+    height = np.maximum(0.0, threshold - margins)
+    np.testing.assert_array_equal(SquaredHinge(threshold).slope(margins), height)
+    np.testing.assert_array_equal(SquaredHinge(threshold).value(margins), 0.5 * height * height)
+
+
+@pytest.mark.parametrize("loss", [part for part in PARTS if isinstance(part, Loss)], ids=repr)
+def test_a_loss_is_convex_and_its_slope_is_minus_its_derivative(loss: Loss) -> None:
+    margins, h = np.linspace(-20.0, 20.0, 400), 1e-6
+    change = loss.value(margins - h) - loss.value(margins + h)
+    np.testing.assert_allclose(change / (2 * h), loss.slope(margins), atol=1e-6)
+    assert (np.diff(loss.slope(margins)) <= 0.0).all()
+    assert (loss.value(margins) >= 0.0).all()
 
 
 def test_schedules() -> None:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from calipers.arrays import FloatArray
 from reference.plain import loss_slope, outer, project
@@ -50,6 +52,21 @@ def test_one_step_from_any_metric(d: int, batch_size: int, length: float) -> Non
         size = np.linalg.norm(M) + np.linalg.norm(step)
         assert np.linalg.norm(solver.last - expected) <= 1e-10 * size, name
         assert np.linalg.eigvalsh(solver.last)[0] >= -1e-10 * size, name
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 8), st.floats(0.1, 10.0))
+def test_the_plain_projection_is_the_nearest_member(seed: int, d: int, radius: float) -> None:
+    """It is in the set, and the angle to every other member is obtuse."""
+    rng = np.random.default_rng(seed)
+    Q = np.linalg.qr(rng.standard_normal((d, d)))[0]
+    M = (Q * rng.standard_normal(d) * rng.choice([0.0, 0.1, 1.0, 10.0], size=d)) @ Q.T
+    M = (M + M.T) / 2
+    nearest = project(M, radius)
+    assert np.linalg.norm(nearest) <= radius * (1 + 1e-12)
+    assert np.linalg.eigvalsh(nearest)[0] >= -1e-13 * radius
+    root = rng.standard_normal((d, int(rng.integers(1, d + 1))))
+    other = root @ root.T * (radius * rng.random() / np.linalg.norm(root @ root.T))
+    assert np.sum((M - nearest) * (other - nearest)) <= 1e-9 * (1 + np.linalg.norm(M)) * radius
 
 
 def crowded(d: int) -> tuple[FloatArray, FloatArray]:
