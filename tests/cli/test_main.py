@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from calipers import __version__
 from calipers.cli.main import COMMANDS, main
 from metric_files import small_file
 
@@ -42,15 +41,6 @@ def test_help_is_light_and_lists_the_commands() -> None:
     everyday, advanced = answers[1].split("\nadvanced:\n")
     assert "--label" in everyday
     assert "--seed" in advanced
-
-
-def test_version_and_no_command(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main(["--version"])
-    assert caught.value.code == 0
-    assert capsys.readouterr().out == f"calipers {__version__}\n"
-    assert main([]) == 0
-    assert "examples:" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

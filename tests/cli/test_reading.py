@@ -99,19 +99,6 @@ def test_the_decimal_sign_is_that_of_the_metric(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_file_without_names(capsys: pytest.CaptureFixture[str]) -> None:
-    np.savetxt("a.csv", np.column_stack([X[:, :2], np.arange(150) % 2]), delimiter=",")
-    told = refused(capsys, "fit", "a.csv", "--label", "-1", *SCALED)
-    assert "in its first row: say --header none" in told
-    run("fit", "a.csv", "--label", "-1", "--header", "none", *QUIET)
-    run("transform", "m", "a.csv", "--label", "-1", "--header", "none", "-o", "b.npy", "--quiet")
-    np.testing.assert_allclose(np.load("b.npy"), X[:, :2] @ load("m").components_.T)
-    np.save("X.npy", X[:, :1])
-    told = refused(capsys, "transform", "m", "X.npy", "-o", "c.npy")
-    assert "has 1 columns beside the label, but the metric was learned from 2" in told
-
-
-@pytest.mark.usefixtures("folder")
 def test_measured_numbers_are_no_classes(capsys: pytest.CaptureFixture[str]) -> None:
     samples, y = load_diabetes(return_X_y=True)  # 214 whole numbers in 442 rows
     rows = [f"{a};{b};{t:.0f};{t / 10}" for (a, b), t in zip(samples[:, :2], y, strict=True)]

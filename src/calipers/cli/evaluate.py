@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from calipers.cli import learners
@@ -149,7 +149,7 @@ def _facts(found: _Found, data: Labelled) -> dict[str, Any]:
         "verdict": first,
         "told": [*more, *filter(None, [selection])],
         "distances": verdict.rows(),
-        "compared": [asdict(each) for each in verdict.compared()],
+        "compared": verdict.compared(),
         "chosen": found.chosen,
         "importances": {name: s / verdict.n_folds for name, s in found.shares.most_common()},
         "n_samples": len(data.y),

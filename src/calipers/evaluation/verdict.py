@@ -7,7 +7,7 @@ learned is of no matter here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -36,25 +36,6 @@ MOST_QUERIES = 2000
 
 _FIRST_DOCUMENTS = 10  # that count for precision and recall
 _SIGNIFICANT = 0.05
-
-
-@dataclass(frozen=True)
-class Compared:
-    """The learned distance beside another one, sample by sample."""
-
-    other: str
-    n_better: int
-    n_worse: int
-    p_value: float
-
-    @property
-    def relation(self) -> str:
-        """What the sign test says; a difference that could be chance is called so."""
-        if not self.n_better and not self.n_worse:
-            return "the same as"
-        if self.p_value >= _SIGNIFICANT:
-            return "no clear difference from"
-        return "better than" if self.n_better > self.n_worse else "worse than"
 
 
 class Verdict:
@@ -119,28 +100,41 @@ class Verdict:
             rows.append(row)
         return rows
 
-    def compared(self) -> list[Compared]:
-        """Count, beside each other distance, the samples that only one of the two gets right."""
+    def compared(self) -> list[dict[str, Any]]:
+        """Judge the learned distance beside each other one by a sign test over the samples."""
         both = []
         for other in DISTANCES[1:]:
             change = self.wrong[other].astype(int) - self.wrong["learned"].astype(int)
             n_better, n_worse = int((change > 0).sum()), int((change < 0).sum())
-            both.append(Compared(other, n_better, n_worse, sign_test(change)))
+            p_value = sign_test(change)
+            relation = "better than" if n_better > n_worse else "worse than"
+            if p_value >= _SIGNIFICANT:  # it could be chance
+                relation = "no clear difference from" if n_better + n_worse else "the same as"
+            both.append(
+                {
+                    "other": other,
+                    "relation": relation,
+                    "n_better": n_better,
+                    "n_worse": n_worse,
+                    "p_value": p_value,
+                }
+            )
         return both
 
     def sentences(self) -> list[str]:
         """Say what came out, the verdict first."""
         learned, raw, scaled = (f"{100 * self.wrong[name].mean():.1f} %" for name in DISTANCES)
-        first, second = both = self.compared()
-        conclusion = f"{first.relation} raw, {second.relation} standardised"
-        if first.relation == second.relation:
-            conclusion = f"{first.relation} both"
+        both = self.compared()
+        relations = [each["relation"] for each in both]
+        conclusion = f"{relations[0]} raw, {relations[1]} standardised"
+        if relations[0] == relations[1]:
+            conclusion = f"{relations[0]} both"
         counts = []
         for each in both:
-            p = "p < 0.001" if each.p_value < 0.001 else f"p = {each.p_value:.2g}"
+            p = "p < 0.001" if each["p_value"] < 0.001 else f"p = {each['p_value']:.2g}"
             counts.append(
-                f"Against {each.other}: better on {each.n_better:,}, worse on {each.n_worse:,} "
-                f"(sign test {p})."
+                f"Against {each['other']}: better on {each['n_better']:,}, worse on "
+                f"{each['n_worse']:,} (sign test {p})."
             )
         return [
             f"Learned distance: {learned} error, raw {raw}, standardised {scaled}: {conclusion}.",
