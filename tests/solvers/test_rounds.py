@@ -11,7 +11,7 @@ from calipers import TripletSGD
 from calipers.arrays import FloatArray, IndexArray
 from calipers.data.triplets import DrawnTriplets
 from calipers.metric.factors import factor
-from calipers.solvers import rounds
+from calipers.solvers import plan
 from learners import iris, random_triplets, streams
 from reference.plain import plain_walk
 from solver_runs import assert_same_matrix
@@ -31,7 +31,7 @@ def test_a_round_is_a_fit_in_the_coordinates_of_the_one_before(
             super().__init__(*args, **settings)
             drawn.append(next(self.portions(10**6)))
 
-    monkeypatch.setattr(rounds, "DrawnTriplets", Recorded)
+    monkeypatch.setattr(plan, "DrawnTriplets", Recorded)
     usual: dict[str, Any] = {"method": "mini-sgd", "n_triplets": 500, **SETTINGS}
     both = TripletSGD(**usual, n_rounds=2).fit(X, Y)
     first = TripletSGD(**usual, n_rounds=1).fit(X, Y)
@@ -83,5 +83,5 @@ def test_a_callback_that_stops_keeps_the_metric_of_its_round() -> None:
 
 
 def test_random_streams_are_those_documented() -> None:
-    for got, expected in zip(rounds.random_streams(3), streams(3), strict=True):
+    for got, expected in zip(plan.random_streams(3), streams(3), strict=True):
         np.testing.assert_array_equal(got.random(5), expected.random(5))

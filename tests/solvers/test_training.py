@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 from calipers import TripletSGD
 from calipers.data.samples import MemorySamples
 from calipers.data.triplets import GivenTriplets
-from calipers.solvers.training import Passes, Point, Round, portion_size, train
+from calipers.solvers.training import Passes, Point, Round, n_portions, portion_size, train
 
 X = np.zeros((10, 2))
 
@@ -50,21 +50,16 @@ class Onlooker:
     """Counts steps; asks to stop after so many."""
 
     def __init__(self, stop_after: int = 10**9) -> None:
-        self.begun, self.ended, self.stop_after = 0, 0, stop_after
+        self.n_steps, self.stop_after = 0, stop_after
 
-    def begin_step(self) -> None:
-        self.begun += 1
-
-    def end_step(self) -> bool:
-        self.ended += 1
-        return self.ended >= self.stop_after
+    def tick(self) -> bool:
+        self.n_steps += 1
+        return self.n_steps >= self.stop_after
 
 
 def trained(*rounds: Round | Passes, stop_after: int = 10**9) -> Any:
     watch: Any = Onlooker(stop_after)
-    history = train(rounds, watch)
-    assert watch.begun == watch.ended
-    return history
+    return train(rounds, watch)
 
 
 def round_of(n: int, size: int, batch_size: int = 1) -> Round:
@@ -79,7 +74,7 @@ def test_whole_batches_are_fed_in_portions(n: int, size: int, batch: int, steps:
     round_: Any = round_of(n, size, batch)
     trained(round_)
     fed = np.concatenate(round_.solver.fed)
-    assert len(round_.solver.fed) == round_.n_steps == steps
+    assert len(round_.solver.fed) == n_portions(n, size, batch) == steps
     np.testing.assert_array_equal(fed, next(round_.source.portions(n))[: len(fed)])
     assert n - len(fed) < batch or steps * size >= n
 

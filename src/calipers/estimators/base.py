@@ -26,7 +26,7 @@ from calipers.interrupt import InterruptedFitWarning
 from calipers.metric.init import evenly_spaced
 from calipers.metric.mahalanobis import MahalanobisMixin
 from calipers.notices import warn_user
-from calipers.solvers.training import History, Passes, Round, Watch, train
+from calipers.solvers.training import History, Passes, Round, Watch, train, watching
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 Learned: TypeAlias = dict[str, Any]
@@ -187,7 +187,7 @@ class SteppedLearner(CallbackSupportMixin, Learner):  # type: ignore[misc]
         def so_far() -> dict[str, Any]:
             return {**self._described(given), "components_": components()}
 
-        with Watch(self, given.X, given.y, n_steps, so_far) as watch:
+        with watching(self, given.X, given.y, n_steps, so_far) as watch:
             yield watch
         if watch.interrupted:
             warn_user(

@@ -31,7 +31,7 @@ from calipers.estimators.comparison import Candidates, Comparison, learn, task_o
 from calipers.interrupt import InterruptedFitWarning
 from calipers.metric.mahalanobis import MahalanobisMixin
 from calipers.notices import warn_user
-from calipers.solvers.training import Watch
+from calipers.solvers.training import watching
 
 MANY_NEIGHBORS = 20
 
@@ -169,7 +169,7 @@ class MetricCV(FromTriplets, FromPairs, SteppedLearner):
         def so_far() -> dict[str, Any]:
             return {"components_": best.components_}
 
-        with Watch(self, given.X, given.y, n_fits, so_far) as watch:
+        with watching(self, given.X, given.y, n_fits, so_far) as watch:
             comparison.run(self.n_jobs, watch.tick)
             choice = comparison.choice()
             if watch.interrupted:

@@ -36,7 +36,7 @@ from calipers.solvers.low_rank import (
     factor_steps,
     initial_axes,
 )
-from calipers.solvers.rounds import random_streams
+from calipers.solvers.plan import random_streams
 from calipers.solvers.soft_neighbors import AllAnchors, Loss
 from calipers.threads import single_threaded_blas
 

@@ -20,8 +20,8 @@ from calipers.estimators.checks import (
 )
 from calipers.metric.coordinates import Coordinates
 from calipers.metric.init import LinearMap
-from calipers.solvers.rounds import random_streams
-from calipers.solvers.training import Passes, Round, portion_size
+from calipers.solvers.plan import random_streams
+from calipers.solvers.training import Passes, Round, n_portions, portion_size
 
 _LIMIT_PAIRS = 10_000  # random pairs whose distances tell what is near and what is far
 _PERCENTILES = (5, 95)
@@ -75,16 +75,17 @@ class OneRound(FromTriplets, SteppedLearner):
         if max_iter is None:
             size = portion_size(len(source), solver.batch_size)
             round_ = Round(solver, samples, source, size, n_columns)
+            n_steps = n_portions(len(source), size, solver.batch_size)
         else:
             X, local = samples.local(next(source.portions(len(source))), n_columns=n_columns)
-            round_ = Passes(solver, X, local, max_iter)
+            round_, n_steps = Passes(solver, X, local, max_iter), max_iter
 
         def components() -> FloatArray:
             return whole.components(solver.metric, 1.0, samples, self.n_components)
 
         curve = "pair_curve_" if n_columns == 2 else "triplet_curve_"
         name = None if max_iter else curve
-        learned, _ = self._trained(given, [round_], round_.n_steps, components, name)
+        learned, _ = self._trained(given, [round_], n_steps, components, name)
         return {
             **learned,
             "notes_": examples.notes,

@@ -33,9 +33,8 @@ from calipers.estimators.checks import (
 from calipers.metric.coordinates import Coordinates
 from calipers.metric.init import initial_map, resolved_init
 from calipers.solvers.low_rank import FactorRound
-from calipers.solvers.plan import Plan
+from calipers.solvers.plan import Plan, TripletRounds, random_streams
 from calipers.solvers.recipes import READINGS, RECIPES, MethodName, Recipe, recipe_of
-from calipers.solvers.rounds import TripletRounds, random_streams
 from calipers.solvers.streams import TripletStream
 from calipers.threads import single_threaded_blas
 
@@ -275,7 +274,7 @@ class TripletSGD(FromTriplets, SteppedLearner):
             "n_projections_": history.n_projections,
             "mining_seconds_": mining,
             "solve_seconds_": perf_counter() - started - mining,
-            "_last_round_": rounds.facts,
+            "_last_round_": getattr(rounds.solver, "facts", None),
         }
 
     def _checked_recipe(self, given: Given, rank: int) -> Recipe:
@@ -318,7 +317,7 @@ class TripletSGD(FromTriplets, SteppedLearner):
             "mining_seconds_": mined - started,
             "solve_seconds_": perf_counter() - mined,
             "_stream_": stream,
-            "_last_round_": stream.facts,
+            "_last_round_": stream.solver and stream.solver.facts,
         }
         if stream.classes is not None:
             learned["classes_"] = stream.classes

@@ -19,7 +19,7 @@ from calipers.arrays import FloatArray, IndexArray
 from calipers.data.samples import MemorySamples
 from calipers.data.triplets import DrawnTriplets
 from calipers.paper.datasets import DatasetError, Split
-from calipers.solvers.rounds import random_streams
+from calipers.solvers.plan import random_streams
 
 PAPER_TRIPLETS = 100_000
 """N of the paper."""

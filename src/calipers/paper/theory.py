@@ -70,6 +70,7 @@ class Theory:
         return cls(
             theorem=_theorem_about(model.recipe_, model.batch_size_),
             delta=delta,
+            smoothness=float(model.smoothness),
             **model._last_round_,
         )
 

@@ -29,7 +29,7 @@ from calipers.search.query_map import QueryMap
 from calipers.search.ranking import Vectors
 from calipers.search.relevance import read_relevance
 from calipers.search.report import RetrievalReport, retrieval_report
-from calipers.solvers.training import Watch
+from calipers.solvers.training import watching
 
 SIDES = ("query", "both")
 MOST_SCORED = 2000
@@ -169,7 +169,7 @@ class QueryAdapter(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         examples = Examples.mined(given, searched, relevance, self._rng())
         n_sides = 1 + (self.side == "both")
         problem = Problem(examples, searched, n_sides, self.temperature, self.n_components)
-        with Watch(self, queries, None, 2 * self.n_folds + 1, dict) as told:
+        with watching(self, queries, None, 2 * self.n_folds + 1, dict) as told:
             rng = self._rng()
             scored, pull = self._cross_validate(problem, rng, told.tick)
             n_left_out = len(given) - len(relevance.queries)

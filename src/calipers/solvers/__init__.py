@@ -6,9 +6,8 @@ module         what it does
 recipes        the paper's five algorithms, and the default, as choices
 parts          losses, sampling policies, projections, schedules, steps of pairs
 sgd            the one loop of the paper's five methods and of SPML
-plan           every None becomes a number, and the numbers a solver
+plan           every None becomes a number; rounds that mine, solve, and mine again
 training       the one training loop: rounds of portions, callbacks, Ctrl-C
-rounds         mine, solve, and mine again under what was learned
 streams        the same for batches that come one after the other
 logdet         pairs that move a positive definite matrix (LEGO, ITML)
 dual_averaging weights of given directions, many of them 0 (SCML)

@@ -27,7 +27,7 @@ from calipers.solvers.soft_neighbors import (
     squared_distances,
     width_factor,
 )
-from calipers.solvers.training import Point, Round, portion_size
+from calipers.solvers.training import Point, Round, n_portions, portion_size
 from calipers.threads import parallel_product
 
 STEP = 0.05  # length of the first step, as a share of the size of L; later ones are shorter
@@ -232,7 +232,7 @@ class FactorRound:
         )
         size = portion_size(n_steps, 1)
         self.round = Round(self.solver, self.samples, batches, size, batches.n_index_columns)
-        self.n_steps, self.mining_seconds, self.facts = self.round.n_steps, 0.0, None
+        self.n_steps, self.mining_seconds = n_portions(n_steps, size, 1), 0.0
 
     def __iter__(self) -> Iterator[Round]:
         yield self.round

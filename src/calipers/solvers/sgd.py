@@ -72,13 +72,6 @@ class Settings:
                 f"batch_size={self.batch_size}: take batches of 1, or another policy."
             )
 
-    @property
-    def schedule(self) -> Schedule:
-        """Lengths of the steps."""
-        if isinstance(self.projection, FrankWolfe):
-            return FrankWolfeSteps()
-        return Shrinking(self.ridge) if self.ridge else Constant(self.learning_rate)
-
 
 def checked_triplets(X: Samples, n_features: int, triplets: npt.NDArray[Any]) -> IndexArray:
     """Triplets as compiled loops read them; raise unless they point to such samples."""
@@ -96,15 +89,6 @@ def checked_triplets(X: Samples, n_features: int, triplets: npt.NDArray[Any]) ->
             "check which samples they are of."
         )
     return indices
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """How to take the next block."""
-
-    length: int  # iterations to gather
-    look_ahead: int  # iterations evaluated together; 0: the block, by threads
-    chunk: int  # candidates of one thread's product
 
 
 class SGDSolver:
@@ -149,7 +133,7 @@ class SGDSolver:
         self.accept_rng, self.pick_rng = accept_rng, pick_rng
         memory = np.zeros(settings.projection.memory_shape(n_features))
         self.core_state = State(np.eye(n_features), init_scale, memory, floor=1.0)
-        self.n_iterations = 0
+        self.n_iterations = self.n_updates = self.n_projections = 0
         self.curve: list[Point] = []
         rows = settings.batch_size // settings.all_pairs
         # near and far rows of a batch that are looked at before the decision; and rows at a time
@@ -157,10 +141,15 @@ class SGDSolver:
         by_memory = BLOCK_BYTES // (16 * n_features)
         self._max_rows = max(settings.batch_size, min(4096, by_memory))
         self._gap, self._rank = 1.0, 2.0 * rows + 1.0
+        steps: Schedule = Constant(settings.learning_rate)
+        if isinstance(settings.projection, FrankWolfe):
+            steps = FrankWolfeSteps()
+        elif settings.ridge:
+            steps = Shrinking(settings.ridge)
         self._method = Method(
             settings.loss,
             settings.policy,
-            settings.schedule,
+            steps,
             settings.projection,
             radius=settings.radius,
             max_importance_weight=settings.max_importance_weight,
@@ -186,25 +175,45 @@ class SGDSolver:
         with single_threaded_blas():
             first = 0
             while first < n:
-                plan = self._plan()
-                last = min(n, first + plan.length)
+                length, *how = self._plan()
+                last = min(n, first + length)
                 part = triplets[first * b : last * b]
-                accepted[first:last] = self._advance_block(samples, part, plan)
+                accepted[first:last] = self._advance_block(samples, part, *how)
                 first = last
         self.n_iterations += n
+        self.n_updates, self.n_projections = self.core_state.updates, self.core_state.projections
         loss = (self.core_state.loss - loss_before) / max(n, 1)
         self.curve.append(Point(self.n_iterations * b, loss, self.n_updates))
         return accepted
 
     def _advance_block(
-        self, X: Samples, triplets: IndexArray, plan: _Plan
+        self, X: Samples, triplets: IndexArray, look_ahead: int, chunk: int
     ) -> npt.NDArray[np.bool_]:
-        """Gather a block and run through it; learn how often and how far M changes."""
-        state = self.core_state
-        ahead = self._look_ahead(X, triplets, plan)
+        """Gather a block and run through it; learn how often and how far M changes.
+
+        ``look_ahead`` iterations are evaluated together; 0: the block is, by threads, each a
+        ``chunk`` of candidates at a time.
+        """
+        state, b, k = self.core_state, self.settings.batch_size, self.settings.all_pairs
+        n = len(triplets) // b
+        candidates = triplets
+        if isinstance(self.settings.policy, BySlope):
+            candidates = triplets[np.arange(n) * b + self.pick_rng.integers(b, size=n)]
+        elif k > 1:  # each positive and each negative of an anchor once
+            candidates = triplets.reshape(-1, k, k, 3)[:, range(k), range(k)].reshape(-1, 3)
+        ahead = LookAhead(X, triplets, candidates, k, self.accept_rng.random(n))
+
+        def evaluate(start: int) -> None:
+            ahead.gather(start, start + size, self.settings.clip_norm)
+            if look_ahead == 0:
+                ahead.evaluate(state, self._workspace, start, start + size)
+
+        size = chunk if look_ahead == 0 else len(candidates)
+        parallel_map(evaluate, range(0, len(candidates), size))
+        state.largest = max(state.largest, float(ahead.norms.max()))
         changes, rank = state.changes, state.rank
         try:
-            run_sgd(state, ahead, self._method, self._workspace, plan.look_ahead)
+            run_sgd(state, ahead, self._method, self._workspace, look_ahead)
         except ValueError as problem:  # M is not to be used
             raise ValueError(
                 f"The solver cannot go on after {state.seen:,.0f} steps ({problem}): divide X by "
@@ -216,29 +225,8 @@ class SGDSolver:
             self._rank += 0.5 * (rank / changes - self._rank)
         return ahead.accepted
 
-    def _look_ahead(self, X: Samples, triplets: IndexArray, plan: _Plan) -> LookAhead:
-        """Differences and random numbers of a block; its margins too if threads compute them."""
-        b, k = self.settings.batch_size, self.settings.all_pairs
-        n = len(triplets) // b
-        candidates = triplets
-        if isinstance(self.settings.policy, BySlope):
-            candidates = triplets[np.arange(n) * b + self.pick_rng.integers(b, size=n)]
-        elif k > 1:  # each positive and each negative of an anchor once
-            candidates = triplets.reshape(-1, k, k, 3)[:, range(k), range(k)].reshape(-1, 3)
-        ahead = LookAhead(X, triplets, candidates, k, self.accept_rng.random(n))
-
-        def evaluate(start: int) -> None:
-            ahead.gather(start, start + chunk, self.settings.clip_norm)
-            if plan.look_ahead == 0:
-                ahead.evaluate(self.core_state, self._workspace, start, start + chunk)
-
-        chunk = plan.chunk if plan.look_ahead == 0 else len(candidates)
-        parallel_map(evaluate, range(0, len(candidates), chunk))
-        self.core_state.largest = max(self.core_state.largest, float(ahead.norms.max()))
-        return ahead
-
-    def _plan(self) -> _Plan:
-        """How many iterations to gather, and over how many to carry margins.
+    def _plan(self) -> tuple[int, int, int]:
+        """How many iterations to gather, over how many to carry margins, and a thread's chunk.
 
         Carrying costs 2 rank d per later triplet of the look-ahead and change, computing anew d^2
         per triplet. A look-ahead of ``gap * d / rank``, with the gap and rank of late, would make
@@ -249,23 +237,13 @@ class SGDSolver:
         longest = max(1, self._max_rows // self._n_candidates)
         span = int(min(longest, max(1.0, 0.25 * self._gap * d / self._rank))) if k == 1 else 1
         if span * self._n_candidates * d * d < WORTH_A_THREAD:
-            return _Plan(length=longest, look_ahead=span, chunk=0)
-        return _Plan(length=span, look_ahead=0, chunk=k * -(-max(64, CHUNK_WORK // d**2) // k))
-
-    @property
-    def n_updates(self) -> int:
-        """Updates so far, those lost in rounding included."""
-        return self.core_state.updates
+            return longest, span, 0
+        return span, 0, k * -(-max(64, CHUNK_WORK // d**2) // k)
 
     @property
     def metric(self) -> FloatArray:
         """The result so far: the mean of the iterates or the last one, as the settings say."""
         return self.average if self.settings.average else self.last
-
-    @property
-    def n_projections(self) -> int:
-        """Updates that left the cone."""
-        return self.core_state.projections
 
     @property
     def facts(self) -> dict[str, float]:

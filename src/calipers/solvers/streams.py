@@ -15,8 +15,7 @@ from calipers.data.triplets import AllPairsTriplets, DrawnTriplets, GivenTriplet
 from calipers.metric.coordinates import Coordinates
 from calipers.metric.init import LinearMap
 from calipers.metric.moments import StreamedMoments, with_classes
-from calipers.solvers.plan import N_NEIGHBORS, Plan
-from calipers.solvers.rounds import TripletRounds
+from calipers.solvers.plan import N_NEIGHBORS, Plan, TripletRounds
 from calipers.solvers.sgd import SGDSolver
 from calipers.solvers.training import History
 
@@ -97,12 +96,6 @@ class TripletStream:
         self.is_started = False
         self.moments = StreamedMoments(diagonal=True)
         self.classes: npt.NDArray[Any] | None = None
-
-    @property
-    def facts(self) -> dict[str, Any] | None:
-        """What the paper's theorems are evaluated with."""
-        smoothness = self.plan.smoothness
-        return None if self.solver is None else {**self.solver.facts, "smoothness": smoothness}
 
     @property
     def history(self) -> History:

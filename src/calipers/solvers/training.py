@@ -8,9 +8,9 @@ one of them or Ctrl-C asks to stop.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from calipers.arrays import FloatArray, IndexArray
 from calipers.data.samples import Samples
 from calipers.data.triplets import LARGEST_PORTION, Source
-from calipers.interrupt import interrupt_requested
+from calipers.interrupt import Request, interrupt_requested
 
 N_REPORTS = 100  # points of the loss curve and steps of a progress bar
 
@@ -68,14 +68,10 @@ class Round:
     portion_size: int
     n_index_columns: int = 3  # of an example: 3 for triplets, 2 for pairs
 
-    @property
-    def n_steps(self) -> int:
-        """Portions that hold a whole batch."""
-        return n_portions(len(self.source), self.portion_size, self.solver.batch_size)
-
     def steps(self) -> Iterator[tuple[npt.NDArray[Any], IndexArray]]:
         """Portions, whole batches only, and the arrays they index."""
-        size, left = self.portion_size, self.n_steps
+        size = self.portion_size
+        left = n_portions(len(self.source), size, self.solver.batch_size)
         for examples in self.source.portions(size * max(1, LARGEST_PORTION // size)):
             X, local = self.samples.local(examples, n_columns=self.n_index_columns)
             for first in range(0, len(local), size)[:left]:
@@ -100,56 +96,43 @@ class Passes:
             yield self.X, self.examples
 
 
+@dataclass
 class Watch:
-    """Looks on while a fit takes steps: scikit-learn's callbacks, and Ctrl-C.
+    """Looks on while a fit takes steps: scikit-learn's callbacks, and Ctrl-C."""
 
-    Parameters
-    ----------
-    estimator, X, y
-        What callbacks are told of.
-    n_steps : int
-        Steps at most.
-    so_far : callable
-        Returns the attributes that the estimator would have, were the fit over.
-    """
-
-    def __init__(
-        self, estimator: Any, X: Any, y: Any, n_steps: int, so_far: Callable[[], dict[str, Any]]
-    ) -> None:
-        self.n_steps, self.interrupted, self.stopped = 0, False, False
-        self._told = {"estimator": estimator, "X": X, "y": y}
-        self._so_far, self._stack = so_far, ExitStack()
-        self._context = estimator._init_callback_context(max_subtasks=n_steps)
-
-    def __enter__(self) -> Self:
-        self._context.call_on_fit_task_begin(**self._told)
-        self._request = self._stack.enter_context(interrupt_requested())
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        with self._stack:
-            if error[0] is None:
-                self._context.call_on_fit_task_end(
-                    **self._told, reconstruction_attributes=self._so_far
-                )
-
-    def begin_step(self) -> None:
-        """A step begins."""
-        self._step = self._context.subcontext(task_name="step")
-        self._step.call_on_fit_task_begin(**self._told)
-
-    def end_step(self) -> bool:
-        """A step is over; returns whether to stop."""
-        self.n_steps += 1
-        stop = self._step.call_on_fit_task_end(**self._told, reconstruction_attributes=self._so_far)
-        self.interrupted = self._request.came
-        self.stopped = bool(stop) or self.interrupted
-        return self.stopped
+    context: Any
+    told: dict[str, Any]  # what callbacks are told of
+    so_far: Callable[[], dict[str, Any]]
+    request: Request
+    n_steps: int = 0
+    interrupted: bool = False
+    stopped: bool = False
 
     def tick(self) -> bool:
         """Tell of a step that is over; returns whether to stop."""
-        self.begin_step()
-        return self.end_step()
+        self.n_steps += 1
+        step = self.context.subcontext(task_name="step")
+        step.call_on_fit_task_begin(**self.told)
+        stop = step.call_on_fit_task_end(**self.told, reconstruction_attributes=self.so_far)
+        self.interrupted = self.request.came
+        self.stopped = bool(stop) or self.interrupted
+        return self.stopped
+
+
+@contextmanager
+def watching(
+    estimator: Any, X: Any, y: Any, n_steps: int, so_far: Callable[[], dict[str, Any]]
+) -> Iterator[Watch]:
+    """Look on while an estimator takes so many steps, at most, on X and y.
+
+    ``so_far`` returns the attributes that the estimator would have, were the fit over.
+    """
+    told = {"estimator": estimator, "X": X, "y": y}
+    context = estimator._init_callback_context(max_subtasks=n_steps)
+    context.call_on_fit_task_begin(**told)
+    with interrupt_requested() as request:
+        yield Watch(context, told, so_far, request)
+        context.call_on_fit_task_end(**told, reconstruction_attributes=so_far)
 
 
 @dataclass(frozen=True)
@@ -190,9 +173,8 @@ def train(rounds: Iterable[Round | Passes], watch: Watch) -> History:
     history = History()
     for round_ in rounds:
         for X, portion in round_.steps():
-            watch.begin_step()
             round_.solver.advance(X, portion)
-            if watch.end_step():
+            if watch.tick():
                 return history.after(round_.solver)
         history = history.after(round_.solver)
     return history
