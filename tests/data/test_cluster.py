@@ -238,11 +238,9 @@ def test_collections_are_transformed_lazily() -> None:
     table, frame = KINDS["dataframe"]()[0], pd.DataFrame(IRIS, columns=COLUMNS)
     fitted = little("TripletSGD", n_components=2).fit(frame, IRIS_Y)
     images = fitted.transform(table)
-    assert list(images.columns) == fitted.get_feature_names_out().tolist()
     assert images.npartitions == 3
-    got, expected = computed(images), fitted.transform(frame)
-    np.testing.assert_allclose(got.to_numpy(), expected)
-    assert got.index.tolist() == list(range(150))
+    expected = fitted.transform(frame)
+    np.testing.assert_allclose(computed(images), expected)
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         of_array = fitted.transform(da.from_array(IRIS, chunks=(60, 3)))
     assert of_array.chunks == ((60, 60, 30), (2,))

@@ -332,22 +332,18 @@ def _split_as(y: Any, X: Any) -> Any:
     return y.rechunk((X.chunks[0],))
 
 
-def transform_lazily(X: Any, components: FloatArray, names: Sequence[str]) -> Any:
-    """Return ``X @ components.T`` of the kind of X, lazily and block by block, in float64.
-
-    ``names`` are those of the columns of the result, if X is a dataframe.
-    """
-    if hasattr(X, "map_blocks"):
-        X = _whole_rows(X)
-        shape = {"chunks": (X.chunks[0], (len(components),)), "meta": np.empty((0, 0))}
-        return X.map_blocks(_images, components, dtype=np.float64, **shape)
-    if not hasattr(X, "map_partitions"):
+def transform_lazily(X: Any, components: FloatArray) -> Any:
+    """Return ``X @ components.T`` as a dask array, lazily and block by block, in float64."""
+    if hasattr(X, "to_dask_array"):
+        X = X.to_dask_array()
+    if not hasattr(X, "map_blocks"):
         raise TypeError(
             f"X must be a dask array or a dask dataframe, got {type(X).__name__}: compute it, then "
             "transform the result."
         )
-    meta = X._meta.iloc[:0, :0].reindex(columns=list(names)).astype(np.float64)
-    return X.map_partitions(_frame_of_images, components, list(names), meta=meta)
+    X = _whole_rows(X)
+    shape = {"chunks": (X.chunks[0], (len(components),)), "meta": np.empty((0, 0))}
+    return X.map_blocks(_images, components, dtype=np.float64, **shape)
 
 
 def _images(block: Any, components: FloatArray) -> FloatArray:
@@ -355,7 +351,3 @@ def _images(block: Any, components: FloatArray) -> FloatArray:
 
     X = check_array(block, dtype=np.float64, ensure_min_samples=0, input_name="X")
     return np.asarray(X @ components.T)
-
-
-def _frame_of_images(frame: Any, components: FloatArray, names: list[str]) -> Any:
-    return type(frame)(_images(frame, components), columns=names, index=frame.index)

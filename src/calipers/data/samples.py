@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from copy import copy
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,8 @@ class Samples(ABC):
     shape: tuple[int, int]
     weights: FloatArray | None = None
     """How often each sample counts, above 0; None: each counts once."""
+    labels: IndexArray
+    """Class codes, unless they are on a cluster."""
     class_sizes: IndexArray
     """The number of samples of each class; empty for unlabelled samples."""
     singletons: IndexArray
@@ -39,9 +41,9 @@ class Samples(ABC):
     def take(self, indices: IndexArray) -> npt.NDArray[Any]:
         """Return the samples at these indices, in this order."""
 
-    @abstractmethod
     def labels_of(self, indices: IndexArray) -> IndexArray:
         """Return the class codes of the samples at these indices, in this order."""
+        return self.labels[indices]
 
     @abstractmethod
     def blocks(self) -> Iterator[tuple[int, npt.NDArray[Any]]]:
@@ -74,9 +76,6 @@ class Samples(ABC):
         examples they index the returned array.
         """
         return gathered(self, examples, n_columns)
-
-
-AnySamples = TypeVar("AnySamples", bound=Samples)
 
 
 class MemorySamples(Samples):
@@ -120,10 +119,6 @@ class MemorySamples(Samples):
         taken: npt.NDArray[Any] = self.X[indices]
         return taken
 
-    def labels_of(self, indices: IndexArray) -> IndexArray:
-        """Return the class codes of the samples at these indices, in this order."""
-        return self.labels[indices]
-
     def blocks(self) -> Iterator[tuple[int, npt.NDArray[Any]]]:
         """Yield (first index, view) of successive blocks."""
         return blocks_of(self.X)
@@ -137,10 +132,6 @@ class MemorySamples(Samples):
     def transformed(self, sample_map: SampleMap) -> MemorySamples:
         """Return the images of the samples, with the same indices, classes and weights."""
         return MemorySamples(sample_map(self.X), self.labels, self.weights)
-
-    def limits(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Return the minimum and the maximum of each feature."""
-        return self.X.min(axis=0), self.X.max(axis=0)
 
     def local(self, examples: IndexArray, *, n_columns: int) -> tuple[npt.NDArray[Any], IndexArray]:
         """Return all samples, and the examples unchanged."""
@@ -174,10 +165,6 @@ class DiskSamples(Samples):
             taken[part] = self.X[indices[part]]
             release(self.X)
         return images(taken, self.maps)
-
-    def labels_of(self, indices: IndexArray) -> IndexArray:
-        """Return the class codes of the samples at these indices, in this order."""
-        return self.labels[indices]
 
     def blocks(self) -> Iterator[tuple[int, npt.NDArray[Any]]]:
         """Yield (first index, samples) of successive blocks; one block is in memory at a time."""
@@ -226,13 +213,6 @@ def in_memory(samples: Samples) -> MemorySamples:
     indices = np.arange(samples.shape[0])
     labels = samples.labels_of(indices) if len(samples.class_sizes) else None
     return MemorySamples(samples.take(indices), labels, samples.weights)
-
-
-def weighted(samples: AnySamples, weights: FloatArray) -> AnySamples:
-    """The same samples with weights."""
-    result = copy(samples)
-    result.weights = weights
-    return result
 
 
 def weights_of(samples: Samples, indices: IndexArray) -> FloatArray | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -178,15 +179,13 @@ def _of_matrix(matrix: npt.NDArray[Any], labels: Any, roles: Roles) -> Table:
 
 def _labels(cells: list[Any], where: str) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
     """Return labels, and which rows have one: whole numbers if all are so written, else texts."""
-    text_of_cell = {
-        cell: "" if is_missing(cell) else text_of(cell).strip() for cell in dict.fromkeys(cells)
-    }
-    texts = np.array([text_of_cell[cell] for cell in cells], dtype=object)
-    distinct = [text for text in text_of_cell.values() if text]
-    if not distinct:
-        raise FileError(f"{where}, has no label: name another column with --label.")
+    texts = np.array(
+        ["" if is_missing(cell) else text_of(cell).strip() for cell in cells], dtype=object
+    )
     has_label = texts != ""
-    is_whole = all(map(WHOLE.fullmatch, distinct))
+    if not has_label.any():
+        raise FileError(f"{where}, has no label: name another column with --label.")
+    is_whole = all(map(WHOLE.fullmatch, {*texts[has_label]}))
     return texts[has_label].astype(np.int64 if is_whole else np.str_), has_label
 
 
@@ -214,24 +213,17 @@ def write_table(
     "-" is CSV to standard output.
     """
     suffix = Path(path).suffix.lower()
-    if str(path) == STANDARD:
-        _write_columns(sys.stdout.buffer, ".csv", _frame(images, names, others))
-        return
-    with atomic_write(path) as stream:
+    with nullcontext(sys.stdout.buffer) if str(path) == STANDARD else atomic_write(path) as stream:
         if suffix == ".npy":
             np.save(stream, images, allow_pickle=False)
         elif suffix == ".npz":
             labels: dict[str, Any] = {} if y is None else {"y": y}
             np.savez(stream, X=images, **labels)
         else:
-            _write_columns(stream, suffix, _frame(images, names, others))
+            import pandas as pd
 
-
-def _frame(images: npt.NDArray[Any], names: Sequence[str], others: DataFrame | None) -> DataFrame:
-    import pandas as pd
-
-    columns = pd.DataFrame(images, columns=[*names])
-    return columns if others is None else pd.concat([others, columns], axis=1)
+            columns = pd.DataFrame(images, columns=[*names])
+            _write_columns(stream, suffix, pd.concat([others, columns], axis=1))
 
 
 def _write_columns(stream: IO[bytes], suffix: str, frame: DataFrame) -> None:

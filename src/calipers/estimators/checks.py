@@ -28,7 +28,7 @@ from calipers.arrays import (
 )
 from calipers.data import memmap
 from calipers.data.cluster import client_of, cluster_samples, is_collection
-from calipers.data.samples import DiskSamples, MemorySamples, Samples, weighted
+from calipers.data.samples import DiskSamples, MemorySamples, Samples
 from calipers.metric.init import NAMES
 from calipers.notices import DataWarning, warn_user
 
@@ -113,8 +113,7 @@ def check_samples(
             classes, codes = np.unique(labels, return_inverse=True)
         samples = DiskSamples(X, codes) if _is_large_file(X) else MemorySamples(X, codes)
     if sample_weight is not None:
-        samples = weighted(samples, _checked_weights(sample_weight, samples.shape[0]))
-        assert samples.weights is not None
+        samples.weights = _checked_weights(sample_weight, samples.shape[0])
         if not samples.weights.all():
             samples, classes = _counted(samples, classes)
             X, labels = samples.X, classes[samples.labels] if len(classes) else None

@@ -117,7 +117,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """
         check_is_fitted(self)
         if is_collection(X):
-            images = transform_lazily(X, self.components_, self.get_feature_names_out().tolist())
+            images = transform_lazily(X, self.components_)
             announced = X._meta if hasattr(X, "columns") else X
             validate_data(self, announced, reset=False, skip_check_array=True)
             return images
