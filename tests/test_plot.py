@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
-from sklearn.datasets import load_iris, load_wine
+from sklearn.datasets import load_iris
 
-from calipers import LEGO, LMNN, Discriminant, Euclidean, TripletSGD, load
+from calipers import LEGO, LMNN, Euclidean, TripletSGD, load
 from calipers.plot import (
     before_after,
     feature_importances,
@@ -105,22 +105,6 @@ def test_importances_are_those_of_named_features(tmp_path: Path) -> None:
     *names, last = [label.get_text() for label in axes.get_yticklabels()]
     assert names == ["c", r"\$a"]
     assert len(last) == 36
-
-
-def test_weights_are_in_units_of_the_training_samples(tmp_path: Path) -> None:
-    """What a metric weighs does not depend on units, and a file says the same."""
-    X, y = load_wine(return_X_y=True, as_frame=True)
-    pictures = []
-    for unit in (1.0, 1000.0):
-        metric = Discriminant().fit(X.assign(proline=X["proline"] * unit), y)
-        metric.save(tmp_path / "m")
-        for known in (metric, load(tmp_path / "m")):
-            bars = feature_importances(known, top=2)
-            assert {t.get_text() for t in bars.get_yticklabels()} == {"flavanoids", "proline"}
-            (image,) = feature_interactions(known, top=4).images
-            pictures.append(np.ravel(np.asarray(image.get_array())))
-    for picture in pictures[1:]:
-        np.testing.assert_allclose(picture, pictures[0], rtol=1e-6)
 
 
 def test_given_axes_are_used_and_pyplot_is_not(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -157,11 +155,3 @@ def test_ctrl_c_while_the_file_is_written_leaves_the_old_one(
     run(*ASKED, *FEW, "--seed", "1", code=130)
     assert Path("m").read_bytes() == before
     assert sorted(path.name for path in folder.iterdir()) == ["iris.csv", "m"]
-
-
-@pytest.mark.usefixtures("folder")
-def test_in_a_process_of_its_own() -> None:
-    command = [sys.executable, "-m", "calipers", *ASKED, "--json", *FEW]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stderr == ""
-    assert json.loads(done.stdout)["file"] == "m"

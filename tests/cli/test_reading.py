@@ -12,8 +12,7 @@ import pytest
 from sklearn.datasets import load_diabetes
 
 from calipers import load
-from calipers.cli.main import main
-from calipers.cli.reading import check_labels, read_embeddings, read_pairs
+from calipers.cli.reading import read_embeddings, read_pairs
 from commands import X, refused, run
 
 SCALED = ("--learner", "scaled", "-o", "m")
@@ -122,10 +121,6 @@ def test_labels_that_differ_in_capitals_are_told(capsys: pytest.CaptureFixture[s
         "Labels that differ in capitals only are different classes: 'NO', 'No', 'no', 'Yes', 'yes'."
         in fit(capsys)
     )
-    many = [f"{kind}{i}" for i in range(30) for kind in ("Kind", "kind", "Straße", "Strasse")]
-    (told,) = check_labels(np.array(many * 2), source="a.csv")
-    assert told.endswith(", and 40 more.")
-    assert "Stra" not in told
 
 
 def test_ids_and_weights_of_a_search(tmp_path: Path) -> None:
@@ -138,12 +133,3 @@ def test_ids_and_weights_of_a_search(tmp_path: Path) -> None:
     assert pairs.tolist() == [["007", "1"], ["8", None]]
     assert weights is not None
     assert weights.tolist() == [2, 0.5]
-
-
-@pytest.mark.usefixtures("folder")
-def test_no_package_for_tables_is_named(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
-    assert main(["fit", "iris.csv", "--label", "species", "-o", "m"]) == 2
-    assert "needs the package pandas: pip install 'calipers[tables]'" in capsys.readouterr().err

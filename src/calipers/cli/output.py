@@ -92,17 +92,16 @@ def score_table(title: str, columns: list[str], rows: list[list[str]]) -> Table:
 class Meter:
     """Steps on one bar, and a callback for fits that are steps: each of their tasks counts."""
 
-    def __init__(self, progress: Progress, total: float) -> None:
-        self._progress, self._task = progress, progress.add_task("", total=total)
-        self._done, self._weight = 0.0, 0.0
+    def __init__(self, progress: Progress, n_steps: int) -> None:
+        self._progress, self._task = progress, progress.add_task("", total=n_steps)
+        self._done = 0
 
     @contextmanager
-    def step(self, name: str, *, weight: float = 1.0) -> Iterator[Meter]:
+    def step(self, name: str) -> Iterator[Meter]:
         """Show ``name`` until the step is done; yields a callback for a fit that is the step."""
-        self._weight = weight
         self._progress.update(self._task, description=name)
         yield self
-        self._done += weight
+        self._done += 1
         self._progress.update(self._task, completed=self._done)
 
     def _nothing(self, estimator: Any, context: Any) -> None:
@@ -113,19 +112,19 @@ class Meter:
     def on_fit_task_end(self, estimator: Any, context: Any) -> None:
         """Move the bar by a step of the fit, or by a fit inside."""
         if context.parent is not None and context.parent.max_subtasks:
-            self._progress.advance(self._task, self._weight / context.parent.max_subtasks)
+            self._progress.advance(self._task, 1 / context.parent.max_subtasks)
 
 
 @contextmanager
-def meter(total: float, *, show: bool = True) -> Iterator[Meter]:
-    """Open a bar for steps that weigh ``total`` together; it is shown on a terminal only."""
+def meter(n_steps: int, *, show: bool = True) -> Iterator[Meter]:
+    """Open a bar for so many steps; it is shown on a terminal only."""
     from rich.progress import Progress
 
     stderr = console(stderr=True)
     is_shown = show and stderr.is_terminal
     progress = Progress(console=stderr, transient=True, disable=not is_shown)
     with progress if is_shown else nullcontext():  # rich ends what is disabled with an empty line
-        yield Meter(progress, total)
+        yield Meter(progress, n_steps)
 
 
 # Pictures
