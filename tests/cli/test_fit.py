@@ -83,7 +83,7 @@ def test_mistakes_end_in_one_sentence(folder: Path, capsys: pytest.CaptureFixtur
     Path("names.csv").write_text("\n".join(["size,who", *(f"{i}.5,name {i}" for i in range(20))]))
     label = ["--label", "species"]
     for arguments, expected in (
-        (["fit", "none.csv", *label], "does not exist"),
+        (["fit", "none.csv", *label], "Cannot read 'none.csv' (No such file"),
         (["fit", "iris.csv", "--label", "spezies"], "no column 'spezies'"),
         (["fit", "iris.csv", *label, "--n-components", "9"], "has n_components=9, but X has 4"),
         (
