@@ -67,7 +67,7 @@ def test_mistakes_end_in_one_sentence(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert main(["demo", "--output", str(tmp_path / "no" / "p.png")]) == 2
-    assert one_line(capsys).endswith("does not exist: create it first.")
+    assert "(No such file or directory)" in one_line(capsys)
     monkeypatch.setenv("CALIPERS_NUM_THREADS", "many")
     with pytest.raises(SystemExit, match="2"):
         main(["demo"])

@@ -88,7 +88,7 @@ def test_a_name_may_be_as_long_as_the_file_system_allows(tmp_path: Path) -> None
     ("name", "told"),
     [
         ("", "is a folder or a device, not a file"),
-        ("no/where", "does not exist: create it first"),
+        ("no/where", "(No such file or directory)"),
         ("a\0b", "is no name for a file"),
     ],
 )

@@ -58,7 +58,8 @@ def run(options: argparse.Namespace) -> int:
         warnings.simplefilter("ignore", UserWarning)  # an array has no names of features
         images = loaded.transform(X)
     names = names or [f"component{i}" for i in range(images.shape[1])]
-    write_table(options.output, images, names, others=others, y=y)
+    with mistakes_in(str(options.output)):
+        write_table(options.output, images, names, others=others, y=y)
     if options.json:
         n_samples, n_components = images.shape
         file = str(options.output)

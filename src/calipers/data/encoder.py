@@ -374,8 +374,6 @@ def plain(values: Any) -> npt.NDArray[Any]:
         array: npt.NDArray[Any] = values.to_numpy(np.float64, na_value=np.nan)
     else:
         array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
-    if array.dtype.kind == "m":
-        return array / np.timedelta64(1, "D")
     if array.dtype.kind == "M":
         array = array.astype("datetime64[us]")
     dtype = str(getattr(values, "dtype", getattr(values, "type", "")))
@@ -386,9 +384,7 @@ def plain(values: Any) -> npt.NDArray[Any]:
             return numbers
     cells = [_cell(value, is_whole=is_whole) for value in array.tolist()]
     if any(cell is not None and not isinstance(cell, float) for cell in cells):
-        column = np.empty(len(cells), dtype=object)
-        column[:] = cells
-        return column
+        return np.array(cells, dtype=object)
     return np.array(cells, dtype=np.float64)
 
 

@@ -84,17 +84,13 @@ def _checked_name(given: str) -> Path:
     """Follow links; refuse what is no name of a file in a folder that exists."""
     try:
         final = Path(os.path.realpath(given))
-        is_other, has_folder = final.exists() and not final.is_file(), final.parent.is_dir()
+        is_other = final.exists() and not final.is_file()
     except (OSError, ValueError) as problem:  # too long, or with a zero byte
         raise FileError(
             f"{given!r} is no name for a file ({reason(problem)}): name another place."
         ) from problem
     if is_other:
         raise FileError(f"{given!r} is a folder or a device, not a file: name another place.")
-    if not has_folder:
-        raise FileError(
-            f"The folder {str(final.parent)!r} of {final.name!r} does not exist: create it first."
-        )
     return final
 
 

@@ -101,24 +101,17 @@ class Roles:
     ignore: Sequence[str] = ()
     features: Mapping[str, str] | None = None
 
-    def knows(self, head: Sequence[str]) -> bool:
-        """Whether a row has the names that are asked for."""
-        if self.features is not None:
-            return {*self.features} <= {*head}
-        is_name = self.label is not None and not is_number(self.label)
-        return is_name and position_of(str(self.label), head) is not None
-
     def texts(self, names: Sequence[str]) -> list[str]:
         """Return the columns that are read as they stand: labels, categories, no features."""
-        asked = [*self.ignore, *filter(None, [self.label])]
-        places = {position_of(name, names) for name in asked}
-        features = self.features or {}
-        found = {position_of(name, names, by_name=True): features[name] for name in features}
-        if found and None not in found:
-            places |= {i for i in range(len(names)) if found.get(i) not in ("number", "boolean")}
+        asked = (*self.ignore, *filter(None, [self.label]))
+        places = {position_of(column, names) for column in asked}
+        kinds = self.features or {}
+        if kinds and {*kinds} <= {*names}:
+            is_text = [kinds.get(name) not in ("number", "boolean") for name in names]
+            places.update(i for i, each in enumerate(is_text) if each)
         return [name for i, name in enumerate(names) if i in places]
 
-    def place(self, column: str, names: Sequence[str], what: str, *, by_name: bool = False) -> int:
+    def place(self, column: str, names: Sequence[str], what: str) -> int:
         """Return the index of a column.
 
         Raises
@@ -126,23 +119,27 @@ class Roles:
         FileError
             There is none of that name or position.
         """
-        place = position_of(column, names, by_name=by_name)
+        place = position_of(column, names)
         if place is not None:
             return place
         close = get_close_matches(column, names, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else "."
-        where = "" if by_name else f", or a position from 1 to {len(names)}"
         raise FileError(
-            f"{self.source} has no column {column!r} ({what}): give one of {listed(names)}{where}"
-            f"{hint}"
+            f"{self.source} has no column {column!r} ({what}): give one of {listed(names)}, or a "
+            f"position from 1 to {len(names)}{hint}"
         )
 
     def taken(self, names: Sequence[str], *, named: bool) -> list[int]:
         """Return the indices of the features."""
         features = self.features
         if features is not None and (named or {*features} <= {*names}):
-            what = "a feature of the metric"
-            return [self.place(name, names, what, by_name=True) for name in features]
+            missing = [name for name in features if name not in names]
+            if missing:
+                raise FileError(
+                    f"{self.source} has no column {missing[0]!r}, a feature of the metric: give "
+                    "the same columns."
+                )
+            return [names.index(name) for name in features]
         others = {self.place(name, names, "--ignore") for name in self.ignore}
         if self.label is not None:
             others.add(self.place(self.label, names, "--label"))
@@ -158,29 +155,23 @@ class Roles:
         return taken
 
 
-def position_of(column: str, names: Sequence[str], *, by_name: bool = False) -> int | None:
-    """Return the index of the column of that name or, unless ``by_name``, position; or None.
+def position_of(column: str, names: Sequence[str]) -> int | None:
+    """Return the index of the column of that name or position; or None.
 
-    Capitals make no difference where only one name fits. Where names are whole numbers a whole
-    number is a name; only -1, -2 ... count from the end.
+    Where names are whole numbers a whole number is a name; only -1, -2 ... count from the end.
 
-    >>> [position_of(column, ["a", "b", "c"]) for column in ("b", "B", "1", "-1", "0", "d")]
-    [1, 1, 0, 2, None, None]
+    >>> [position_of(column, ["a", "b", "c"]) for column in ("b", "1", "-1", "0", "d")]
+    [1, 0, 2, None, None]
     >>> [position_of(column, ["0", "1", "2"]) for column in ("1", "3", "-1")]
     [1, None, 2]
     """
     if column in names:
         return names.index(column)
-    same = [i for i, name in enumerate(names) if name.casefold() == column.strip().casefold()]
-    if len(same) == 1:
-        return same[0]
-    places = [*range(1, len(names) + 1), *range(-len(names), 0)]
-    if by_name or column not in map(str, places):
-        return None
-    place = int(column)
-    if place > 0 and any(map(str.isdecimal, names)):
-        return None
-    return place - 1 if place > 0 else len(names) + place
+    n = len(names)
+    index_of = {str(i - n): i for i in range(n)}
+    if not any(map(str.isdecimal, names)):
+        index_of |= {str(i + 1): i for i in range(n)}
+    return index_of.get(column)
 
 
 def is_number(cell: str) -> bool:
@@ -278,7 +269,7 @@ def _read_text(path: str | Path, reader: Reader, roles: Roles) -> tuple[DataFram
     head = next(filter(any, rows(first)), None)
     if head is None:
         raise FileError(f"{path} is empty: give a table.")
-    names, named = _names(path, head, reader, roles)
+    names, named = _names(path, head, reader)
     as_text = roles.texts(names)
     how: dict[str, Any] = {
         "encoding": encoding,
@@ -330,15 +321,13 @@ def _separator(lines: list[str]) -> str:
         return max(",;\t|", key="".join(lines[:1]).count)
 
 
-def _names(
-    path: str | Path, head: Sequence[Any], reader: Reader, roles: Roles
-) -> tuple[list[str], bool]:
+def _names(path: str | Path, head: Sequence[Any], reader: Reader) -> tuple[list[str], bool]:
     """Return the names of the columns, and whether the first row has them."""
     names = ["" if cell is None or cell != cell else str(cell).strip() for cell in head]
     if reader.header == "none":
         return [f"column {i + 1}" for i in range(len(names))], False
     number = next(filter(is_number, names), None)
-    if number is not None and reader.header is None and not roles.knows(names):
+    if number is not None and reader.header is None:
         raise FileError(
             f"{path} has the number {number} in its first row: say --header none if no row names "
             "the columns, or --header 0 if this one does."
@@ -386,7 +375,7 @@ def _read_xlsx(path: str | Path, reader: Reader, roles: Roles) -> tuple[DataFram
     ).dropna(how="all")
     if frame.empty:
         raise FileError(f"{path} has an empty sheet: name another with --sheet.")
-    frame.columns, named = _names(path, frame.iloc[0].tolist(), reader, roles)
+    frame.columns, named = _names(path, frame.iloc[0].tolist(), reader)
     return _typed(frame.iloc[int(named) :].reset_index(drop=True)), named, []
 
 

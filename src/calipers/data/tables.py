@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from calipers.arrays import is_missing
 from calipers.data.encoder import listed, text_of
-from calipers.data.files import FileError, atomic_write, check_writable, needs_package, reason
+from calipers.data.files import FileError, atomic_write, check_writable, needs_package
 from calipers.data.frames import (
     STANDARD,
     Reader,
@@ -227,20 +227,14 @@ def write_table(
 
 
 def _write_columns(stream: IO[bytes], suffix: str, frame: DataFrame) -> None:
-    try:
-        if suffix == ".parquet":
-            frame.to_parquet(stream, index=False)
-            return
-        harmless = frame.map(_harmless).rename(columns=_harmless)
-        if suffix == ".xlsx":
-            harmless.to_excel(stream, index=False)
-        else:
-            harmless.to_csv(stream, index=False, sep="\t" if suffix == ".tsv" else ",")
-    except (TypeError, ValueError) as wrong:
-        raise FileError(
-            f"A file that ends in {suffix} cannot hold these columns ({reason(wrong)}): leave out "
-            "columns, or write .csv."
-        ) from wrong
+    if suffix == ".parquet":
+        frame.to_parquet(stream, index=False)
+        return
+    harmless = frame.map(_harmless).rename(columns=_harmless)
+    if suffix == ".xlsx":
+        harmless.to_excel(stream, index=False)
+    else:
+        harmless.to_csv(stream, index=False, sep="\t" if suffix == ".tsv" else ",")
 
 
 def _harmless(cell: Any) -> Any:
