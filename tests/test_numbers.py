@@ -12,8 +12,8 @@ from scipy.linalg import eigh
 
 from calipers import TripletSGD
 from calipers.arrays import FloatArray
-from calipers.metric import factors
-from calipers.metric.factors import factor
+from calipers.metric import coordinates
+from calipers.metric.coordinates import factor
 from calipers.solvers.sgd import SGDSolver
 from reference.exact import as_array, exact_walk, projected
 from reference.plain import project
@@ -143,7 +143,7 @@ def test_where_lapack_does_not_converge_another_way_is_taken(
             raise np.linalg.LinAlgError("eigenvalues did not converge")
         return eigh(M, **options)
 
-    monkeypatch.setattr(factors, "eigh", fails)
+    monkeypatch.setattr(coordinates, "eigh", fails)
     np.testing.assert_allclose(factor(M), expected, rtol=1e-12, atol=1e-13)
     assert len(asked) == 2
 
@@ -152,7 +152,7 @@ def test_where_lapack_does_not_converge_at_all_it_is_said(monkeypatch: pytest.Mo
     def fails(M: FloatArray, **options: Any) -> Any:
         raise np.linalg.LinAlgError("eigenvalues did not converge")
 
-    monkeypatch.setattr(factors, "eigh", fails)
+    monkeypatch.setattr(coordinates, "eigh", fails)
     learner = TripletSGD("as-sgd", n_triplets=20, random_state=0)
     X, y = np.random.default_rng(0).standard_normal((20, 3)), np.arange(20) % 2
     with pytest.raises(np.linalg.LinAlgError, match="did not converge"):

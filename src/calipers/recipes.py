@@ -11,7 +11,6 @@ from calipers.solvers.recipes import (
     ha_sgd,
     hr_sgd,
     mini_sgd,
-    recipe_of,
     sgd,
 )
 
@@ -26,6 +25,5 @@ __all__ = [
     "ha_sgd",
     "hr_sgd",
     "mini_sgd",
-    "recipe_of",
     "sgd",
 ]

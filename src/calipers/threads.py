@@ -27,6 +27,8 @@ Result = TypeVar("Result")
 _lock = Lock()
 _n_users = 0
 _shared_limits: Any = None
+# Newer threadpoolctl obeys only the thread that set limits; where it has none to clear, do nothing.
+_clear_owner: Callable[..., object] = getattr(OpenBLASController, "clear_controlling_thread", dict)
 
 
 @contextmanager
@@ -41,7 +43,7 @@ def single_threaded_blas() -> Iterator[None]:
     shared, by_thread = _libraries(len(sys.modules))
     with _lock:
         if _n_users == 0:
-            _let_any_thread_set_limits()
+            _clear_owner(force=True)
             _shared_limits = shared.limit(limits=1)
         _n_users += 1
     try:
@@ -51,9 +53,9 @@ def single_threaded_blas() -> Iterator[None]:
         with _lock:
             _n_users -= 1
             if _n_users == 0:
-                _let_any_thread_set_limits()
+                _clear_owner(force=True)
                 _shared_limits.restore_original_limits()
-                _let_any_thread_set_limits()
+                _clear_owner(force=True)
 
 
 @lru_cache(maxsize=1)
@@ -66,13 +68,6 @@ def _libraries(n_modules: int) -> tuple[Any, Any]:
     by_thread = [info["filepath"] for info in blas.info() if info["threading_layer"] == "openmp"]
     shared = [info["filepath"] for info in blas.info() if info["filepath"] not in by_thread]
     return blas.select(filepath=shared), blas.select(filepath=by_thread)
-
-
-def _let_any_thread_set_limits() -> None:
-    """Clear the owner of the limits: newer threadpoolctl obeys only the thread that set some."""
-    clear = getattr(OpenBLASController, "clear_controlling_thread", None)
-    if clear is not None:
-        clear(force=True)
 
 
 def n_threads() -> int:

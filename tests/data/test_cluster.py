@@ -21,8 +21,12 @@ distributed = pytest.importorskip("distributed", reason="needs the extra dask")
 from dask import dataframe, delayed  # noqa: E402
 
 from calipers.data import memmap  # noqa: E402
-from calipers.data.cluster import client_of, cluster_samples, is_collection  # noqa: E402
-from calipers.data.samples import MemorySamples, Samples  # noqa: E402
+from calipers.data.cluster import client_of, cluster_samples  # noqa: E402
+from calipers.data.samples import (  # noqa: E402
+    MemorySamples,
+    Samples,
+    is_collection,
+)
 from learners import for_triplets, little, random_triplets  # noqa: E402
 
 RNG = np.random.default_rng(0)
@@ -223,7 +227,7 @@ def test_collections_are_recognised() -> None:
 
 def test_what_is_no_collection_does_not_import_dask() -> None:
     code = (
-        "import sys, numpy as np; from calipers.data.cluster import is_collection\n"
+        "import sys, numpy as np; from calipers.data.samples import is_collection\n"
         "assert not any(map(is_collection, [np.eye(2), [[1.0]], [], None]))\n"
         "sys.exit('dask' in sys.modules or 'distributed' in sys.modules)"
     )

@@ -15,7 +15,6 @@ from calipers.data.samples import (
     MemorySamples,
     Samples,
     gathered,
-    possible_anchors,
     thinned,
 )
 
@@ -78,7 +77,6 @@ def test_sizes_and_singletons() -> None:
     some = MemorySamples(np.zeros((6, 1)), np.array([2, 0, 2, 1, 4, 4]))
     assert some.class_sizes.tolist() == [1, 1, 2, 0, 2]
     assert some.singletons.tolist() == [1, 3]
-    assert possible_anchors(some).tolist() == [0, 2, 4, 5]
     unlabelled = MemorySamples(np.zeros((6, 1)))
     assert unlabelled.class_sizes.tolist() == unlabelled.singletons.tolist() == []
 

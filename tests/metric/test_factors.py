@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.arrays import FloatArray
-from calipers.metric.factors import factor
+from calipers.metric.coordinates import factor
 
 
 def positive(seed: int, d: int, rank: int) -> FloatArray:

@@ -19,7 +19,6 @@ from calipers.metric.init import (
     leave_one_out_error,
     product,
     resolved_init,
-    scaled,
     within_class,
 )
 from learners import iris, random_triplets
@@ -58,9 +57,9 @@ def test_scaled_features_have_unit_deviation_and_constant_ones_stay() -> None:
     values = np.column_stack([X, np.full(150, 0.48)])
     assert values[:, 4].std() > 0.0
     samples = MemorySamples(values, Y)
-    images = scaled(samples)(values)
+    images = initial_map("scaled", samples)(values)
     np.testing.assert_allclose(images.std(axis=0), [1, 1, 1, 1, 0], atol=1e-12)
-    for linear in (scaled(samples), within_class(samples)):
+    for linear in (initial_map("scaled", samples), within_class(samples)):
         assert np.abs(linear.then(np.eye(5))).max() < 1e7
         fitted = TripletSGD(init=linear.then(np.eye(5)), **SETTINGS).fit(values, Y)
         assert fitted.get_mahalanobis_matrix()[4, :4] == pytest.approx(0.0)
@@ -103,9 +102,8 @@ def test_units_of_features_do_not_matter(kind: str) -> None:
 def test_auto_is_the_one_of_two_with_fewer_errors() -> None:
     for values, labels in ((X, Y), (WINE, WINE_Y)):
         samples = MemorySamples(values, labels)
-        errors = [
-            leave_one_out_error(samples.transformed(m)) for m in (LinearMap(), scaled(samples))
-        ]
+        maps = LinearMap(), initial_map("scaled", samples)
+        errors = [leave_one_out_error(samples.transformed(m)) for m in maps]
         expected = "scaled" if errors[1] < errors[0] else "identity"
         assert resolved_init("auto", samples) == expected
         assert TripletSGD(**SETTINGS).fit(values, labels).init_ == expected

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calipers.metric.factors import factor
+from calipers.metric.coordinates import factor
 from calipers.solvers.large_margin import Finder, Frame
 from reference.lmnn_by_definition import X, Y, by_definition, data, metrics, problem
 

@@ -97,7 +97,7 @@ def test_in_a_stream_the_first_batch_resolves() -> None:
 def test_a_given_value_enters_as_the_equal_resolved_one_would() -> None:
     """No rule of the plan asks whether a value was given."""
     for method, shape in product(recipes.RECIPES, [(178, 13), (50, 2000), (10**5, 5)]):
-        recipe = recipes.recipe_of(method)
+        recipe = recipes.RECIPES[method]()
         plan = Plan.for_labels(recipe, asked(), *shape)
         values = {name: getattr(plan, name) for name in NUMBERS}
         for name in values:
@@ -135,7 +135,7 @@ def assert_near(one: Plan, other: Plan, what: str) -> None:
 
 @pytest.mark.parametrize("method", recipes.RECIPES)
 def test_one_more_changes_no_number_by_more_than_one_unit_or_two_per_cent(method: str) -> None:
-    recipe = recipes.recipe_of(method)
+    recipe = recipes.RECIPES[method]()
 
     def plan(n: int, d: int, **given: Any) -> Plan:
         return Plan.for_labels(recipe, asked(**given), n, d)
@@ -166,6 +166,6 @@ def test_the_numbers_are_monotone() -> None:
 def test_every_batch_can_be_filled() -> None:
     for n, d in product([8, 20, 300, 10**6], [1, 600, 10**4, 10**6]):
         for method in recipes.RECIPES:
-            plan = Plan.for_labels(recipes.recipe_of(method), asked(), n, d)
+            plan = Plan.for_labels(recipes.RECIPES[method](), asked(), n, d)
             assert plan.n_triplets is not None
             assert plan.n_triplets >= plan.batch_triplets

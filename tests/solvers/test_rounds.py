@@ -10,7 +10,7 @@ import pytest
 from calipers import TripletSGD
 from calipers.arrays import FloatArray, IndexArray
 from calipers.data.triplets import DrawnTriplets
-from calipers.metric.factors import factor
+from calipers.metric.coordinates import factor
 from calipers.solvers import plan
 from learners import iris, random_triplets, streams
 from reference.plain import plain_walk

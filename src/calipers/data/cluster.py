@@ -10,7 +10,6 @@ what it held.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
@@ -19,30 +18,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from calipers.arrays import FloatArray, IndexArray, refuse_missing
+from calipers.arrays import FloatArray, IndexArray
 from calipers.data.files import needs_package
 from calipers.data.memmap import block_limits
 from calipers.data.neighbors import Anchors, Found, Passing, merge
-from calipers.data.samples import SampleMap, Samples, images
+from calipers.data.samples import SampleMap, Samples, images, is_collection, refuse_missing
 
 _MERGED_AT_ONCE = 8
-
-
-def is_collection(X: Any) -> bool:
-    """Return whether X is a collection of Dask, or a list of such: arrays, dataframes, delayed.
-
-    Does not import dask: an object of dask exists only if dask is imported already.
-
-    >>> is_collection([[0.0, 1.0]])
-    False
-    """
-    if "dask" not in sys.modules:
-        return False
-    from dask.base import is_dask_collection
-
-    if isinstance(X, list | tuple):
-        return bool(X) and all(map(is_dask_collection, X))
-    return bool(is_dask_collection(X))
 
 
 @contextmanager

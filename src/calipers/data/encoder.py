@@ -19,7 +19,8 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from calipers.arrays import FloatArray, is_missing, refuse_absent
+from calipers.arrays import FloatArray
+from calipers.data.samples import is_missing, refuse_kinds
 
 MISSING = (
     *("", "?", "NA", "N/A", "n/a", "<NA>", "NaN", "nan", "-nan", "NULL", "Null", "null", "None"),
@@ -217,7 +218,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _columns_of(self, X: Any, *, reset: bool) -> dict[str, npt.NDArray[Any]]:
         """Return the columns by name, each as `plain` has it."""
-        refuse_absent(X, "X")
+        refuse_kinds(X, "X", times=True)
         names = getattr(X, "column_names", getattr(X, "columns", None))  # the former of Arrow
         if names is None:
             X = check_array(X, dtype=None, ensure_all_finite=False)

@@ -1,11 +1,13 @@
 """Labelled samples, in memory, in a file or on a cluster: one interface.
 
 Triplet drawing and learning ask only what :class:`Samples` answers. All answers are exact:
-none depends on where the samples are, or in which blocks they are read.
+none depends on where the samples are, or in which blocks they are read. Below is what becomes no
+samples or labels.
 """
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from copy import copy
@@ -215,26 +217,12 @@ def in_memory(samples: Samples) -> MemorySamples:
     return MemorySamples(samples.take(indices), labels, samples.weights)
 
 
-def weights_of(samples: Samples, indices: IndexArray) -> FloatArray | None:
-    """Weights of the samples at these indices, in this order, if samples have any."""
-    return None if samples.weights is None else samples.weights[indices]
-
-
 def relative_weights(samples: Samples, indices: IndexArray) -> FloatArray | None:
-    """The same over their mean; None also if all are equal, since each then counts once."""
-    weights = weights_of(samples, indices)
-    if weights is None or not np.ptp(weights):
+    """Weights of the samples at these indices over their mean; None if all are equal."""
+    if samples.weights is None:
         return None
-    return np.asarray(weights / weights.mean())
-
-
-def possible_anchors(samples: Samples) -> IndexArray:
-    """Return the indices of the samples whose class has another member.
-
-    >>> possible_anchors(MemorySamples(np.zeros((5, 1)), np.array([0, 1, 0, 2, 0])))
-    array([0, 2, 4])
-    """
-    return np.delete(np.arange(samples.shape[0]), samples.singletons)
+    weights = samples.weights[indices]
+    return np.asarray(weights / weights.mean()) if np.ptp(weights) else None
 
 
 def thinned(samples: Samples, most: int | None) -> Samples:
@@ -255,4 +243,67 @@ def thinned(samples: Samples, most: int | None) -> Samples:
         n_kept = min(len(members), max(2, -(-len(members) * most // n)))
         kept.append(members[np.linspace(0, len(members) - 1, n_kept).astype(np.intp)])
     indices = np.sort(np.concatenate(kept))
-    return MemorySamples(samples.take(indices), labels[indices], weights_of(samples, indices))
+    weights = None if samples.weights is None else samples.weights[indices]
+    return MemorySamples(samples.take(indices), labels[indices], weights)
+
+
+def is_collection(X: Any) -> bool:
+    """Return whether X is a collection of Dask, or a list of such: arrays, dataframes, delayed.
+
+    Does not import dask: an object of dask exists only if dask is imported already.
+
+    >>> is_collection([[0.0, 1.0]])
+    False
+    """
+    if "dask" not in sys.modules:
+        return False
+    from dask.base import is_dask_collection
+
+    if isinstance(X, list | tuple):
+        return bool(X) and all(map(is_dask_collection, X))
+    return bool(is_dask_collection(X))
+
+
+def refuse_kinds(X: Any, name: str, *, times: bool = False) -> None:
+    """Raise if X is masked, lazy or holds times, of which NumPy would make meaningless numbers.
+
+    With ``times`` these are allowed.
+    """
+    if isinstance(X, np.ma.MaskedArray) and np.any(X.mask):
+        raise ValueError(
+            f"{name} has {np.count_nonzero(X.mask)} masked values, and the numbers below the mask "
+            "have no meaning: fill them in, or leave out their samples."
+        )
+    if type(X).__name__ == "LazyFrame":  # of polars
+        raise TypeError(f"{name} is a LazyFrame, which is not in memory: pass {name}.collect().")
+    if hasattr(X, "column_names"):  # of Arrow
+        dtypes = X.schema.types
+    else:
+        dtypes = X.dtypes if hasattr(X, "columns") else [getattr(X, "dtype", None)]
+    for dtype in dtypes:
+        if not times and str(dtype).lower().startswith(("date", "time", "duration")):
+            raise ValueError(
+                f"{name} holds times ({dtype}): pass them as numbers, e.g. seconds since a moment "
+                "of your choice."
+            )
+
+
+def refuse_missing(y: Any) -> None:
+    """Raise if a label is missing: NaN, None, or NA and NaT of pandas."""
+    labels = np.array(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)
+    if labels.dtype.kind == "O":
+        n_missing = sum(map(is_missing, labels.ravel()))
+    else:
+        n_missing = np.isnan(labels).sum() if labels.dtype.kind in "fmM" else 0
+    if n_missing:
+        raise ValueError(
+            f"Input y contains NaN or other signs of a missing label ({n_missing} of {len(y)}): "
+            "leave out these samples, e.g. by X[keep], y[keep]."
+        )
+
+
+def is_missing(label: object) -> bool:
+    """Return whether a label is None, NaN, or NA and NaT of pandas."""
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(label, float | np.floating) and label != label

@@ -14,7 +14,6 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from calipers.arrays import is_missing
 from calipers.data.encoder import listed, text_of
 from calipers.data.files import FileError, atomic_write, check_writable, needs_package
 from calipers.data.frames import (
@@ -28,6 +27,7 @@ from calipers.data.frames import (
     sentences,
 )
 from calipers.data.memmap import LARGEST_READ
+from calipers.data.samples import is_missing
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series

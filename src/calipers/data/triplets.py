@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.data.samples import Samples, possible_anchors, relative_weights
+from calipers.data.samples import Samples, relative_weights
 
 LARGEST_PORTION = 65_536
 
@@ -89,7 +89,9 @@ class DrawnTriplets:
         among: IndexArray | None = None,
     ) -> None:
         self.n_triplets = n_triplets
-        self._among = possible_anchors(samples) if among is None else among
+        if among is None:  # all samples that are not alone in their class
+            among = np.delete(np.arange(samples.shape[0]), samples.singletons)
+        self._among = among
         self._edges = _edges(samples, self._among)
         self._streams = rng.spawn(3)
         is_drawn = np.zeros(samples.shape[0], dtype=np.bool_)
@@ -162,7 +164,8 @@ class AllPairsTriplets:
         among: IndexArray | None = None,
     ) -> None:
         self.n_triplets, self._k = n_triplets, n_neighbors
-        among = possible_anchors(samples) if among is None else among
+        if among is None:  # all samples that are not alone in their class
+            among = np.delete(np.arange(samples.shape[0]), samples.singletons)
         n_anchors, edges = -(-n_triplets // n_neighbors**2), _edges(samples, among)
         passes = [_pass(among, edges, rng) for _ in range(-(-n_anchors // len(among)))]
         self._anchors = np.concatenate(passes)[:n_anchors]

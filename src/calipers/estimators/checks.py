@@ -20,15 +20,17 @@ from sklearn.utils import assert_all_finite, check_array, check_consistent_lengt
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from calipers.arrays import (
-    FloatArray,
-    IndexArray,
+from calipers.arrays import FloatArray, IndexArray
+from calipers.data import memmap
+from calipers.data.cluster import client_of, cluster_samples
+from calipers.data.samples import (
+    DiskSamples,
+    MemorySamples,
+    Samples,
+    is_collection,
     refuse_kinds,
     refuse_missing,
 )
-from calipers.data import memmap
-from calipers.data.cluster import client_of, cluster_samples, is_collection
-from calipers.data.samples import DiskSamples, MemorySamples, Samples
 from calipers.metric.init import NAMES
 from calipers.notices import DataWarning, warn_user
 
@@ -107,11 +109,11 @@ def check_samples(
         on_cluster = cluster_samples(client, X, labels)
         samples, classes, names = on_cluster, on_cluster.classes, on_cluster.feature_names
     else:
-        X, names = _checked(estimator, X, reset=reset)
+        X, names, wrapped = _checked(estimator, X, reset=reset)
         if labels is not None:
             check_consistent_length(X, labels)
             classes, codes = np.unique(labels, return_inverse=True)
-        samples = DiskSamples(X, codes) if _is_large_file(X) else MemorySamples(X, codes)
+        samples = wrapped(X, codes)
     if sample_weight is not None:
         samples.weights = _checked_weights(sample_weight, samples.shape[0])
         if not samples.weights.all():
@@ -130,24 +132,19 @@ def check_samples(
 
 def _checked(
     estimator: Any, X: Any, *, reset: bool
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None]:
-    """X, dense or in its file, and the names of its features."""
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None, type[DiskSamples | MemorySamples]]:
+    """X, dense or in its file if that is large, the names of its features, and what wraps it."""
     copied = copy(estimator)  # on which scikit-learn sets names and width
-    if _is_large_file(X):
+    is_large = isinstance(X, np.memmap) and X.nbytes > memmap.LARGEST_READ
+    if is_large and X.ndim == 2 and X.dtype.kind in "biuf":
         validate_data(copied, X, reset=reset, skip_check_array=True)
         for _, block in memmap.blocks_of(X):
             assert_all_finite(block, input_name="X")
-    else:
-        refuse_kinds(X, "X")
-        with np.errstate(over="ignore", invalid="ignore"):  # of the sum of X
-            X = validate_data(copied, X, reset=reset, dtype=[np.float64, np.float32], order="C")
-    return X, getattr(copied, "feature_names_in_", None)
-
-
-def _is_large_file(X: Any) -> bool:
-    """Whether X is a memory-mapped file too large to read as a whole."""
-    is_file = isinstance(X, np.memmap) and X.nbytes > memmap.LARGEST_READ
-    return is_file and X.ndim == 2 and X.dtype.kind in "biuf"
+        return X, getattr(copied, "feature_names_in_", None), DiskSamples
+    refuse_kinds(X, "X")
+    with np.errstate(over="ignore", invalid="ignore"):  # of the sum of X
+        X = validate_data(copied, X, reset=reset, dtype=[np.float64, np.float32], order="C")
+    return X, getattr(copied, "feature_names_in_", None), MemorySamples
 
 
 def _checked_weights(sample_weight: Any, n: int) -> FloatArray:

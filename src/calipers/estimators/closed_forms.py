@@ -23,8 +23,13 @@ from calipers.estimators.checks import (
     check_one_order,
     check_samples,
 )
-from calipers.metric.coordinates import complement, span_basis
-from calipers.metric.factors import factor, principal_order, with_positive_peaks
+from calipers.metric.coordinates import (
+    complement,
+    factor,
+    principal_order,
+    span_basis,
+    with_positive_peaks,
+)
 from calipers.metric.init import SMALLEST_VARIANCE, shrinkage_of, std_or_one
 from calipers.metric.moments import Moments, StreamedMoments, mean_outer_product, moments_of
 from calipers.threads import single_threaded_blas

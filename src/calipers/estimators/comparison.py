@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.parallel import Parallel, delayed
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.data.samples import Samples, gathered, weights_of
+from calipers.data.samples import Samples, gathered
 from calipers.estimators.checks import Given
 from calipers.evaluation import scores
 from calipers.evaluation.folds import folds, grouped
@@ -82,7 +82,8 @@ def task_of(given: Given, n_folds: int, most: int, rng: np.random.Generator) -> 
     if given.triplets is None and given.pairs is None:
         indices = _compared(samples, n_folds, most)
         labels = np.unique(samples.labels_of(indices), return_inverse=True)[1]
-        fold_of, weights = folds(labels, None, n_folds, rng), weights_of(samples, indices)
+        fold_of = folds(labels, None, n_folds, rng)
+        weights = None if samples.weights is None else samples.weights[indices]
         return Task("samples", samples.take(indices), labels, fold_of, samples.shape[0], weights)
     all_examples = given.examples
     is_pairs = given.triplets is None

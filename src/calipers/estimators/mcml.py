@@ -9,7 +9,7 @@ import numpy as np
 from calipers.data.samples import in_memory
 from calipers.estimators.checks import AT_LEAST_ONE, NOT_NEGATIVE, Given
 from calipers.estimators.minimisers import Minimiser
-from calipers.metric.init import scaled
+from calipers.metric.init import initial_map
 from calipers.solvers.lbfgs import Descent
 from calipers.solvers.soft_neighbors import Collapse, of_typical_width
 
@@ -86,7 +86,7 @@ class MCML(Minimiser):
 
     def _descent(self, given: Given) -> Descent:
         samples = in_memory(given.samples)
-        unit = np.asarray(scaled(samples).matrix)
+        unit = np.asarray(initial_map("scaled", samples).matrix)
         X = samples.X.astype(np.float64, copy=False) * unit
         X -= X.mean(axis=0)
         problem = Collapse(X, samples.labels, samples.weights)

@@ -25,7 +25,7 @@ from calipers.estimators.checks import (
     check_varies,
     warn_singletons,
 )
-from calipers.metric.coordinates import Coordinates
+from calipers.metric.coordinates import Coordinates, low_rank_components
 from calipers.metric.init import LinearMap, initial_map, resolved_init
 from calipers.notices import warn_user
 from calipers.solvers.lbfgs import Descent
@@ -136,9 +136,8 @@ class FactorLearner(Minimiser):
             problem = AllAnchors(loss, samples.X.astype(np.float64), targets, samples.weights)
             start = problem.start(initial_axes(samples, rank, has_classes=values is None))
             whole = Descent(problem.at, start, tol=float(self.tol), max_iter=n_steps)
-            coordinates = Coordinates(init)
             learned = self._minimised(
-                given, whole, lambda: coordinates.low_rank_components(whole.value.L, samples)
+                given, whole, lambda: low_rank_components(init, whole.value.L, samples)
             )
         else:
             rng = random_streams(self.random_state)[0]

@@ -23,8 +23,9 @@ from sklearn.utils import check_array, check_consistent_length, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from calipers.arrays import FloatArray, refuse_kinds
+from calipers.arrays import FloatArray
 from calipers.data.files import FileError
+from calipers.data.samples import refuse_kinds
 from calipers.estimators.checks import checked_labels
 from calipers.metric.file import read, write
 from calipers.metric.saved import SavedMetric, labels_of

@@ -34,7 +34,7 @@ from calipers.metric.coordinates import Coordinates
 from calipers.metric.init import initial_map, resolved_init
 from calipers.solvers.low_rank import FactorRound
 from calipers.solvers.plan import Plan, TripletRounds, random_streams
-from calipers.solvers.recipes import READINGS, RECIPES, MethodName, Recipe, recipe_of
+from calipers.solvers.recipes import READINGS, RECIPES, MethodName, Recipe
 from calipers.solvers.streams import TripletStream
 from calipers.threads import single_threaded_blas
 
@@ -279,7 +279,8 @@ class TripletSGD(FromTriplets, SteppedLearner):
 
     def _checked_recipe(self, given: Given, rank: int) -> Recipe:
         """The recipe; raise for settings that contradict it, or samples of this rank."""
-        recipe = recipe_of(self.method)
+        method = self.method
+        recipe = method if isinstance(method, Recipe) else RECIPES[method]()
         if not recipe.batched and self.batch_size not in (None, 1):
             raise ValueError(
                 f"{type(self).__name__}(method={self.method!r}) takes one triplet at a time, got "

@@ -3,10 +3,9 @@
 =========== ==============================================================
 module      what it holds
 =========== ==============================================================
-factors     M = L'L: one L for one M
 moments     second moments of samples, in memory, in a file or in a stream
 init        initial metrics
-coordinates fits in the coordinates of an initial metric
+coordinates M = L'L, one L for one M; fits in the coordinates of an initial metric
 file        safetensors files of metrics, written completely or not at all
 exports     the same linear map for onnxruntime and faiss
 mahalanobis the methods that every metric has

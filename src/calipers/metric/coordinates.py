@@ -1,15 +1,14 @@
-"""The coordinates that rounds of learning take place in, and the way back to X."""
+"""M = L'L, one L for one M; the coordinates of rounds of learning, and the way back to X."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import qr
+from scipy.linalg import eigh, lapack, qr
 
 from calipers.arrays import FloatArray
 from calipers.data.samples import MemorySamples, Samples, relative_weights
-from calipers.metric.factors import factor, principal_order
 from calipers.metric.init import (
     MOMENT_SAMPLES,
     Init,
@@ -21,6 +20,10 @@ from calipers.metric.init import (
     whitening,
 )
 from calipers.threads import single_threaded_blas
+
+_GRADED = 1e8  # ratio of squared units beyond which half the digits of a feature are lost
+_BELOW_ZERO = 1e-8  # share of the largest eigenvalue that may be below zero by rounding
+_TIED = 1e-9  # share of a variance by which two that are the same may differ by rounding
 
 
 @dataclass(frozen=True)
@@ -81,21 +84,19 @@ class Coordinates:
 
         ``samples`` are in these coordinates.
         """
-        L = self._from_basis(principal_order(factor(M), sample_covariance(samples)))
+        L = principal_order(factor(M), sample_covariance(samples))
+        for earlier in (self.learned, None if self.basis is None else self.basis.T):
+            if earlier is not None:
+                L = np.asarray(L @ earlier)
         if self.basis is not None and (n_components is None or n_components > len(L)):
             L = np.vstack([L, np.sqrt(unit * self.outside) * complement(self.basis)])
         return self.init.then(L[:n_components])
 
-    @single_threaded_blas()
-    def low_rank_components(self, L: FloatArray, samples: Samples) -> FloatArray:
-        """The rows of L, a factor in these coordinates, for X and in the same order."""
-        return self.init.then(self._from_basis(principal_order(L, sample_covariance(samples))))
 
-    def _from_basis(self, L: FloatArray) -> FloatArray:
-        for earlier in (self.learned, None if self.basis is None else self.basis.T):
-            if earlier is not None:
-                L = np.asarray(L @ earlier)
-        return L
+@single_threaded_blas()
+def low_rank_components(init: LinearMap, L: FloatArray, samples: Samples) -> FloatArray:
+    """L of a low-rank metric of X, from its rows for the samples, which ``init`` has mapped."""
+    return init.then(principal_order(L, sample_covariance(samples)))
 
 
 def initial_components(init: Init, samples: Samples, n_components: int | None) -> FloatArray:
@@ -148,3 +149,88 @@ def complement(basis: FloatArray) -> FloatArray:
     rows[:, J] = -W[K]
     rows[:, K] = np.eye(d - r) - W[K] @ np.linalg.solve(np.eye(r) + W[J], W[K].T)
     return rows + 0.0
+
+
+def factor(M: FloatArray, n_components: int | None = None) -> FloatArray:
+    """Return L of shape (n_components, d) with ``L'L`` nearest to a positive semi-definite M.
+
+    The rows of L are scaled eigenvectors, by falling eigenvalue. The largest entry of each row
+    is positive, so that M determines L.
+
+    >>> factor(np.diag([1.0, 4.0]))
+    array([[0., 2.],
+           [1., 0.]])
+    >>> factor(np.diag([1.0, 4.0]), n_components=1)
+    array([[0., 2.]])
+    """
+    if not np.isfinite(M).all():
+        raise ValueError(
+            "The metric has grown beyond what float64 holds: divide X by its largest value, or "
+            "take shorter steps."
+        )
+    squared = np.diag(M)
+    seen = squared[squared > 0.0]
+    rows = None
+    with single_threaded_blas():
+        if len(seen) and seen.max() > _GRADED * seen.min():
+            rows = _graded_factor(M, np.where(squared > 0.0, squared, seen.max()))
+        if rows is None:
+            values, vectors = _eigenpairs(M)
+            rows = np.asarray(vectors.T * np.sqrt(np.maximum(values, 0.0))[:, None])
+    rows = rows[::-1] if n_components is None else rows[: -1 - n_components : -1]
+    return with_positive_peaks(rows)
+
+
+def principal_order(L: FloatArray, covariance: FloatArray) -> FloatArray:
+    """Rotate L so that its rows are the principal axes of the samples' images, largest first.
+
+    ``L'L`` stays the same, and the first k rows keep more of the samples' variance under the
+    metric than any other k directions do. ``covariance`` is that of the samples, in any unit.
+    Rows of the same variance are made triangular, so that the metric determines L.
+
+    >>> principal_order(np.eye(2), np.diag([1.0, 4.0]))
+    array([[0., 1.],
+           [1., 0.]])
+    """
+    length = float(max(L.max(), -L.min())) or 1.0  # without it squares might overflow
+    scaled = L / length
+    values, axes = _eigenpairs(scaled @ covariance @ scaled.T)
+    variances, rows = values[::-1], (axes.T @ L)[::-1]
+    is_lower = -np.diff(variances) > _TIED * np.abs(variances[1:]) + 1e-4 * _TIED * variances[0]
+    for tied in np.split(rows, np.flatnonzero(is_lower) + 1):
+        if len(tied) > 1:
+            tied[...] = np.linalg.qr(tied, mode="r")
+    return with_positive_peaks(rows)
+
+
+def with_positive_peaks(rows: FloatArray) -> FloatArray:
+    """Flip rows, in place, so that the entry of largest magnitude is positive: one L for one M."""
+    largest = np.array([row[np.abs(row).argmax()] for row in rows])
+    rows *= np.where(largest < 0, -1.0, 1.0)[:, None]
+    rows += 0.0  # no zero is negative
+    return np.ascontiguousarray(rows)
+
+
+def _graded_factor(M: FloatArray, squared_units: FloatArray) -> FloatArray | None:
+    """Return rows of L, by rising length, for features of very different units.
+
+    Rounding errors of the largest features would hide the smallest. So this factors M in units in
+    which the diagonal is about 1, and rotates the factor by Jacobi's method, which keeps the digits
+    of every column. If M has negative eigenvalues in such units, its small entries are rounding
+    errors: None.
+    """
+    units = np.ldexp(1.0, np.frexp(np.sqrt(squared_units))[1])
+    values, vectors = _eigenpairs(M / units / units[:, None])
+    if values[0] < -_BELOW_ZERO * values[-1]:
+        return None
+    rows = vectors.T * np.sqrt(np.maximum(values, 0.0))[:, None]
+    lengths, _, turned, scales, *_ = lapack.dgejsv(rows * units, joba=0)
+    return np.asarray((turned * (lengths * scales[0] / scales[1])).T[::-1])
+
+
+def _eigenpairs(M: FloatArray) -> tuple[FloatArray, FloatArray]:
+    try:
+        values, vectors = eigh(M)
+    except np.linalg.LinAlgError:
+        values, vectors = eigh(M, driver="ev")  # slower, converges where the other did not
+    return values, vectors

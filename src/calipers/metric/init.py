@@ -80,7 +80,7 @@ def evenly_spaced(n_samples: int, most: int) -> IndexArray:
 
 
 def initial_map(init: Init, samples: Samples) -> LinearMap:
-    """The map of an initial metric."""
+    """The map of an initial metric; "scaled" leaves constant features as they are."""
     if not isinstance(init, str):
         matrix = np.asarray(init, dtype=np.float64)
         if len(matrix) > matrix.shape[1]:  # the same metric by fewer rows
@@ -88,7 +88,10 @@ def initial_map(init: Init, samples: Samples) -> LinearMap:
         return LinearMap(matrix)
     if init == "identity":
         return LinearMap()
-    return scaled(samples) if init == "scaled" else within_class(samples)
+    if init == "within-class":
+        return within_class(samples)
+    X = samples.take(evenly_spaced(samples.shape[0], MOMENT_SAMPLES)).astype(np.float64)
+    return LinearMap(1.0 / std_or_one(X))
 
 
 def resolved_init(init: Init, samples: Samples, targets: FloatArray | None = None) -> Init:
@@ -107,48 +110,33 @@ def resolved_init(init: Init, samples: Samples, targets: FloatArray | None = Non
     indices = evenly_spaced(samples.shape[0], VOTE_SAMPLES)
     X, labels = samples.take(indices), samples.labels_of(indices)
     as_given = MemorySamples(X, np.unique(labels, return_inverse=True)[1])
-    divided = as_given.transformed(scaled(samples))
-    if targets is None:
-        before, after = map(leave_one_out_error, (as_given, divided))
-    else:
-        before, after = (squared_error(each.X, targets[labels]) for each in (as_given, divided))
+    divided = as_given.transformed(initial_map("scaled", samples))
+    values = None if targets is None else targets[labels]
+    before, after = (leave_one_out_error(each, values) for each in (as_given, divided))
     return "scaled" if after < before else "identity"
 
 
-def leave_one_out_error(samples: MemorySamples, n_votes: int = N_VOTES) -> float:
-    """Share of the samples whose nearest others vote for another class; singletons are left out.
+def leave_one_out_error(samples: MemorySamples, targets: FloatArray | None = None) -> float:
+    """Share of the samples whose three nearest others vote for another class.
+
+    Singletons are left out. With ``targets`` it is the mean squared error of predicting each by the
+    mean of those of the nearest others.
 
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0], [9.0]])
     >>> leave_one_out_error(MemorySamples(X, np.array([0, 1, 1, 1, 0])))
     0.4
     """
-    anchors = np.flatnonzero(samples.class_sizes[samples.labels] > 1)
+    X, labels = samples.X, samples.labels
+    anchors = np.arange(len(X))
+    if targets is None:
+        anchors = np.flatnonzero(samples.class_sizes[labels] > 1)
     if not len(anchors):
         return 0.0
-    nearest = _nearest_others(samples.X, anchors, n_votes)
-    return float(np.mean(vote(samples.labels[nearest]) != samples.labels[anchors]))
-
-
-def squared_error(X: npt.NDArray[Any], targets: FloatArray, n_votes: int = N_VOTES) -> float:
-    """Mean squared error of predicting each target by the mean of its nearest others.
-
-    >>> squared_error(np.array([[0.0], [1.0], [9.0]]), np.array([0.0, 2.0, 8.0]), n_votes=1)
-    14.666666666666666
-    """
-    nearest = _nearest_others(X, np.arange(len(X)), n_votes)
-    return float(np.mean((targets[nearest].mean(axis=1) - targets) ** 2))
-
-
-def _nearest_others(X: npt.NDArray[Any], anchors: IndexArray, n: int) -> IndexArray:
-    """Indices of the n nearest other samples of each anchor, or of all if there are fewer."""
     apart = MemorySamples(X, np.arange(len(X)))  # each a class of its own
-    return apart.nearest(anchors, n_same=0, n_other=min(n, len(X) - 1))[1]
-
-
-def scaled(samples: Samples) -> LinearMap:
-    """Divide each feature by its standard deviation; constant features stay."""
-    X = samples.take(evenly_spaced(samples.shape[0], MOMENT_SAMPLES)).astype(np.float64)
-    return LinearMap(1.0 / std_or_one(X))
+    _, nearest = apart.nearest(anchors, n_same=0, n_other=min(N_VOTES, len(X) - 1))
+    if targets is None:
+        return float(np.mean(vote(labels[nearest]) != labels[anchors]))
+    return float(np.mean((targets[nearest].mean(axis=1) - targets) ** 2))
 
 
 def std_or_one(X: FloatArray, weights: FloatArray | None = None) -> FloatArray:

@@ -18,8 +18,9 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from calipers.arrays import FloatArray, refuse_kinds
-from calipers.data.cluster import is_collection, transform_lazily
+from calipers.arrays import FloatArray
+from calipers.data.cluster import transform_lazily
+from calipers.data.samples import is_collection, refuse_kinds
 from calipers.metric.file import Contents, contents_of, write
 
 if TYPE_CHECKING:
@@ -250,8 +251,3 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
         check_is_fitted(self)
         return faiss_transform(self.components_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = []
-        return tags

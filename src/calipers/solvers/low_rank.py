@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.data.samples import Samples
-from calipers.metric.coordinates import Coordinates
+from calipers.metric.coordinates import low_rank_components
 from calipers.metric.init import (
     MOMENT_SAMPLES,
     LinearMap,
@@ -239,7 +239,7 @@ class FactorRound:
 
     def components(self) -> FloatArray:
         """L as learned so far, rows by falling variance of the samples."""
-        return Coordinates(self.init).low_rank_components(self.solver.L, self.samples)
+        return low_rank_components(self.init, self.solver.L, self.samples)
 
 
 def factor_steps(n_samples: int) -> int:

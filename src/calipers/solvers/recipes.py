@@ -204,12 +204,3 @@ Both rules were chosen on the very counts that ``calipers paper`` compares them 
 numbers of triplets and five bounds. The counts settle neither: fifty triplets meet more data sets,
 and miss one by far; other bounds fit as well.
 """
-
-
-def recipe_of(method: str | Recipe) -> Recipe:
-    """The recipe of a name, or the recipe given.
-
-    >>> recipe_of("as-sgd").sampling
-    'slope'
-    """
-    return method if isinstance(method, Recipe) else RECIPES[method]()

@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from calipers.arrays import refuse_kinds, refuse_missing
+from calipers.data.samples import refuse_kinds, refuse_missing
 
 pa = pytest.importorskip("pyarrow")
 DAY = date(2020, 1, 1)
