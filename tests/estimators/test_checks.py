@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from calipers import GMML, LEGO, NCA, PairClassifier, TripletSGD, recipes
+from calipers import GMML, LEGO, NCA, TripletSGD, recipes
 from calipers.data import memmap
 from learners import LEARNERS, little, noise
 
@@ -63,7 +63,6 @@ REFUSED: dict[str, tuple[Any, Any, type[Exception], str]] = {
         ValueError,
         "{} needs labels of one type that can be sorted, got labels of types frozenset",
     ),
-    "sets for labels": (X, [frozenset({i % 3}) for i in range(30)], ValueError, "{} needs labels"),
     "one class": (
         X,
         np.full(30, "cat"),
@@ -250,15 +249,6 @@ def test_a_client_without_a_collection() -> None:
     assert told(ValueError, lambda: GMML().fit(X, Y, client="x")) == (
         "A client is for Dask collections, and X is none: leave client out."
     )
-
-
-def test_pairs_of_samples_and_labels_that_are_mixed() -> None:
-    pairs = np.stack([X[:20], X[10:]], axis=1)
-    classifier = PairClassifier(GMML()).fit(pairs, [1, -1] * 10)
-    before = dict(vars(classifier))
-    with pytest.raises(ValueError, match="PairClassifier needs labels of one type"):
-        classifier.fit(pairs, np.array(["a", 1] * 10, dtype=object))
-    assert vars(classifier) == before
 
 
 def test_memory_mapped_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

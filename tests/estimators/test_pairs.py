@@ -124,6 +124,7 @@ REFUSED: dict[str, Any] = {
     "no preprocessor": (INDICES, SIGNS, "got pairs of indices and no array that they index"),
     "shape": (X, Y, r"needs pairs of shape \(n, 2, n_features\), got \(150, 4\)"),
     "one kind": (PAIRS, np.ones(400), r"needs labels of two kinds, e.g. -1 and \+1, got 1"),
+    "mixed": (PAIRS, np.array(["a", 1] * 200, dtype=object), "needs labels of one type that can"),
     "few": (PAIRS[:3], [1, 1, -1], r"at least 2 pairs of each kind"),
     "length": (PAIRS, SIGNS[1:], "inconsistent"),
 }
