@@ -211,7 +211,7 @@ def foreign(rng: Rng, folder: Path) -> str:
             )
     fit = ["fit", str(path), "-o", str(folder / "m")]
     fit += ["--learner", one_of(rng, ["scaled", "within-class"])]
-    label = one_of(rng, ["y", "y", evil(), "9"])
+    label = one_of(rng, ["y", "y", evil(), "9"]).replace("\x00", "")  # no argument can hold it
     commands = [[*fit, f"--label={label}"], ["inspect", str(folder / "m")], [evil()]]
     commands += [["transform", str(folder / "m"), str(path), "-o", str(folder / "o.csv")]]
     for command in commands:
