@@ -58,6 +58,7 @@ def test_mining(tmp_path: Path) -> None:
         assert finite(row, "ratio", "megabytes")
 
 
+@pytest.mark.slow
 def test_sizes(tmp_path: Path) -> None:
     words = ["--only", "0", "--shrink", "20"]
     (row,) = run("sizes", tmp_path, *words)

@@ -13,6 +13,7 @@ from benchmark_rows import finite, run
 pytestmark = pytest.mark.usefixtures("no_data_folder")
 
 
+@pytest.mark.slow
 def test_peers(tmp_path: Path) -> None:
     wanted = ["calipers TripletSGD ha-sgd"]
     rows = run("peers", tmp_path, "--only", "wine", "--seeds", "0", "--peers", *wanted)
