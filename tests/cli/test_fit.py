@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from calipers import MetricCV, TripletSGD, load
-from calipers.cli.learners import FOR_MOST, METHODS, THE_OTHERS
+from calipers.cli.options import FOR_MOST, METHODS, THE_OTHERS
 from calipers.recipes import RECIPES
 from calipers.solvers.sgd import SGDSolver
 from commands import FEATURES, FEW, SPECIES, X, quick_fit, refused, run, write_blobs

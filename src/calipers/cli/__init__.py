@@ -3,9 +3,8 @@
 ========================= ==========================================================
 module                    what it holds
 ========================= ==========================================================
-options                   options that commands share, and types of arguments
+options                   options that commands share, and the learner they ask for
 output                    consoles, remarks, JSON, progress, pictures
-learners                  metric learners by name, and how a command fits one
 reading                   files that commands read: tables as samples, embeddings, pairs
 evaluate, fit,            the commands for one's own data
 transform, inspect

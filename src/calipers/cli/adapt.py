@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from calipers.cli.options import add_output, advanced, check_apart, page, seed
+from calipers.cli.options import add_output, advanced, check_apart, mistakes_in, page, seed
 from calipers.cli.output import check_picture, console, meter, say, write_json
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def add(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read, learn, write; the verdict comes first."""
     from calipers import QueryAdapter
-    from calipers.cli.reading import mistakes_in, read_embeddings, read_pairs
+    from calipers.cli.reading import read_embeddings, read_pairs
     from calipers.data.files import check_writable
 
     console()  # a missing package is reported before the work

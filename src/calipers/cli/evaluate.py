@@ -7,14 +7,17 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from calipers.cli import learners
 from calipers.cli.options import (
     N_VOTERS,
     TABLE,
+    add_learner,
     add_output,
     advanced,
     at_least_two,
     check_apart,
+    learn,
+    make_learner,
+    mistakes_in,
     page,
     picture,
     whole_number,
@@ -29,7 +32,7 @@ from calipers.cli.output import (
     write_json,
     write_picture,
 )
-from calipers.cli.reading import add_data, mistakes_in, read_labelled
+from calipers.cli.reading import add_data, read_labelled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,7 +58,7 @@ def add(commands: Commands) -> None:
     evaluate.add_argument("-o", "--output", type=picture, metavar="PICTURE", help=drawn)
     written = "write a page: errors per class, confusions, samples that changed sides, weights"
     evaluate.add_argument("--html", type=page, metavar="PAGE", help=written)
-    learners.add_learner(evaluate)
+    add_learner(evaluate)
     group = advanced(evaluate)
     parts = "parts held out in turn (default: 5)"
     group.add_argument("--folds", type=at_least_two, default=5, metavar="N", help=parts)
@@ -114,9 +117,9 @@ def _evaluate(data: Labelled, options: argparse.Namespace) -> _Found:
         found = _Found(Verdict(data.y, fold_of, n_neighbors=options.neighbors))
         for fold in range(found.verdict.n_folds):
             known, new, names = data.split(fold_of == fold)
-            metric = learners.make(options)
+            metric = make_learner(options)
             with bar.step(f"fold {fold + 1} of {found.verdict.n_folds}") as callback:
-                found.notes += learners.learn(metric, known, data.y[fold_of != fold], callback)
+                found.notes += learn(metric, known, data.y[fold_of != fold], callback)
             if getattr(metric, "interrupted_", False):
                 raise KeyboardInterrupt
             scaler = StandardScaler().fit(known)

@@ -7,10 +7,17 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from calipers.cli import learners
-from calipers.cli.options import TABLE, add_output, check_apart
+from calipers.cli.options import (
+    TABLE,
+    add_learner,
+    add_output,
+    check_apart,
+    learn,
+    make_learner,
+    mistakes_in,
+)
 from calipers.cli.output import console, meter, remark, say, write_json
-from calipers.cli.reading import add_data, mistakes_in, read_labelled
+from calipers.cli.reading import add_data, read_labelled
 
 if TYPE_CHECKING:
     from calipers.cli.options import Commands
@@ -30,7 +37,7 @@ def add(commands: Commands) -> None:
     add_data(fit, label_needed=True)
     name, about = Path("metric.safetensors"), "file of the metric (default: %(default)s)"
     fit.add_argument("-o", "--output", type=Path, default=name, metavar="FILE", help=about)
-    learners.add_learner(fit)
+    add_learner(fit)
     add_output(fit)
     fit.set_defaults(run=run)
 
@@ -44,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     console()  # a missing package is reported before the work
     io.check_writable(options.output)
     check_apart(options.output, options.data, options.label)
-    estimator = learners.make(options)
+    estimator = make_learner(options)
     data = read_labelled(options)
     started = perf_counter()
     with (
@@ -52,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
         meter(1, show=not options.quiet) as bar,
         bar.step(f"learning, {options.learner}") as advance,
     ):
-        warned = learners.learn(estimator, data.X, data.y, advance)
+        warned = learn(estimator, data.X, data.y, advance)
     contents = io.contents_of(estimator, label=data.label, encoder=data.encoder)
     io.write(replace(contents, feature_names=data.names), options.output)
     n_components, n_features = estimator.components_.shape

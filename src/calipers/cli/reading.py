@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calipers.cli.options import N_VOTERS, advanced
+from calipers.cli.options import N_VOTERS, advanced, mistakes_in
 from calipers.cli.output import remark
 
 if TYPE_CHECKING:
@@ -163,19 +161,6 @@ def _read(
     for note in [] if options.quiet else table.notes:
         remark(note)
     return table
-
-
-@contextmanager
-def mistakes_in(source: str) -> Iterator[None]:
-    """Say of which file it is what the library says of samples and labels."""
-    from calipers.data.files import FileError
-
-    try:
-        yield
-    except FileError:
-        raise
-    except (ValueError, TypeError) as wrong:
-        raise FileError(f"{source}: {wrong}") from wrong
 
 
 def check_labels(y: npt.NDArray[Any], *, source: str) -> list[str]:

@@ -7,9 +7,9 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from calipers.cli.options import STANDARD, TABLE, add_output, check_apart
+from calipers.cli.options import STANDARD, TABLE, add_output, check_apart, mistakes_in
 from calipers.cli.output import remark, write_json
-from calipers.cli.reading import add_data, mistakes_in, read_embeddings, read_new
+from calipers.cli.reading import add_data, read_embeddings, read_new
 
 if TYPE_CHECKING:
     from calipers.cli.options import Commands
