@@ -20,7 +20,6 @@ distributed = pytest.importorskip("distributed", reason="needs the extra dask")
 
 from dask import dataframe, delayed  # noqa: E402
 
-from calipers.data import memmap  # noqa: E402
 from calipers.data.cluster import client_of, cluster_samples  # noqa: E402
 from calipers.data.samples import (  # noqa: E402
     MemorySamples,
@@ -60,7 +59,7 @@ def frames(*columns: str) -> list[Any]:
 
 
 def test_answers_are_those_in_memory(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memmap, "BLOCK_ELEMENTS", 4 * 32)
+    monkeypatch.setattr("calipers.data.samples.BLOCK_ELEMENTS", 4 * 32)
     found = cluster_samples(client, parts(X), parts(NAMES[CODES]))
     assert found.classes.tolist() == NAMES.tolist()
     expected = MemorySamples(X, CODES)

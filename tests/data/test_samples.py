@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calipers.data import memmap, samples
+from calipers.data import samples
 from calipers.data.samples import (
     DiskSamples,
     MemorySamples,
@@ -25,7 +25,7 @@ LABELS = np.append(RNG.integers(0, 4, 229), 4)
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memmap, "BLOCK_ELEMENTS", 5 * 32)
+    monkeypatch.setattr("calipers.data.samples.BLOCK_ELEMENTS", 5 * 32)
     monkeypatch.setattr(samples, "_TAKEN_AT_ONCE", 3)
 
 
@@ -84,7 +84,7 @@ def test_sizes_and_singletons() -> None:
 def test_a_block_has_one_sample_where_that_is_larger_than_a_block(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(memmap, "BLOCK_ELEMENTS", 2)
+    monkeypatch.setattr("calipers.data.samples.BLOCK_ELEMENTS", 2)
     assert [len(block) for _, block in MemorySamples(X[:4]).blocks()] == [1, 1, 1, 1]
     assert list(MemorySamples(X[:0]).blocks()) == []
 

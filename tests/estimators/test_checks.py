@@ -12,7 +12,6 @@ import pytest
 from scipy import sparse
 
 from calipers import GMML, LEGO, NCA, TripletSGD, recipes
-from calipers.data import memmap
 from learners import LEARNERS, little, noise
 
 X, Y = noise()
@@ -252,8 +251,8 @@ def test_a_client_without_a_collection() -> None:
 
 
 def test_memory_mapped_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memmap, "LARGEST_READ", 0)
-    monkeypatch.setattr(memmap, "BLOCK_ELEMENTS", 8)
+    monkeypatch.setattr("calipers.data.samples.LARGEST_READ", 0)
+    monkeypatch.setattr("calipers.data.samples.BLOCK_ELEMENTS", 8)
 
     def fit(values: Any, labels: Any) -> str:
         np.save(tmp_path / "X.npy", values)

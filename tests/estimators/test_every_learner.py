@@ -14,7 +14,7 @@ from sklearn.datasets import load_digits
 
 import calipers
 from calipers import estimators
-from calipers.data import memmap, samples
+from calipers.data import samples
 from calipers.evaluation import knn_error
 from calipers.notices import DataWarning
 from learners import (
@@ -154,8 +154,8 @@ def mapped(folder: Path, values: npt.NDArray[Any], mode: Any = "r") -> npt.NDArr
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every mapped file is read by blocks, of 100 samples."""
-    monkeypatch.setattr(memmap, "LARGEST_READ", 0)
-    monkeypatch.setattr(memmap, "BLOCK_ELEMENTS", 6400)
+    monkeypatch.setattr("calipers.data.samples.LARGEST_READ", 0)
+    monkeypatch.setattr("calipers.data.samples.BLOCK_ELEMENTS", 6400)
     monkeypatch.setattr(samples, "_TAKEN_AT_ONCE", 64)
 
 

@@ -20,7 +20,6 @@ from calipers import (
     Euclidean,
     MetricCV,
 )
-from calipers.data import memmap
 from calipers.solvers import soft_neighbors
 from calipers.solvers.large_margin import LargeMargin
 from calipers.solvers.low_rank import FactoredSolver
@@ -121,8 +120,8 @@ def test_a_stream_of_weighted_batches_is_one_fit(name: str) -> None:
 def test_blocks_of_a_file(name: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = little(name).fit(X, Y, sample_weight=COUNTS + 1)
     np.save(tmp_path / "X.npy", X)
-    monkeypatch.setattr(memmap, "LARGEST_READ", 0)
-    monkeypatch.setattr(memmap, "BLOCK_ELEMENTS", 100)
+    monkeypatch.setattr("calipers.data.samples.LARGEST_READ", 0)
+    monkeypatch.setattr("calipers.data.samples.BLOCK_ELEMENTS", 100)
     file = np.load(tmp_path / "X.npy", mmap_mode="r")
     got = little(name).fit(file, Y, sample_weight=COUNTS + 1)
     atol = 1e-7 * np.abs(expected.components_).max()

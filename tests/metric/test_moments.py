@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from calipers.arrays import FloatArray
-from calipers.data import memmap
 from calipers.data.samples import MemorySamples
 from calipers.metric.moments import Moments, StreamedMoments, mean_outer_product, moments_of
 
@@ -38,7 +37,7 @@ def test_pairs_of_labels_are_all_pairs() -> None:
 
 def test_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = moments_of(SAMPLES)
-    monkeypatch.setattr(memmap, "BLOCK_ELEMENTS", 21)
+    monkeypatch.setattr("calipers.data.samples.BLOCK_ELEMENTS", 21)
     assert_moments(moments_of(SAMPLES), expected)
 
 

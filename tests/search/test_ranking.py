@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calipers.data import memmap
 from calipers.search import ranking
 from calipers.search.query_map import unit_vectors
 from calipers.search.ranking import Vectors, hardest, measures, nearest_documents, ranks
@@ -31,7 +30,7 @@ def case(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def test_ranks_are_those_of_a_stable_sort(
     seed: int, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memmap, "BLOCK_ELEMENTS", block)
+    monkeypatch.setattr("calipers.data.samples.BLOCK_ELEMENTS", block)
     monkeypatch.setattr(ranking, "_QUERIES_AT_ONCE", 8)
     queries, documents, pairs = case(seed)
     products = np.round(queries.astype(np.float64) @ documents.T, 5)
@@ -69,7 +68,7 @@ def test_hard_negatives_are_the_nearest_that_are_not_relevant() -> None:
 def test_the_nearest_documents_are_those_of_sorting(
     block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memmap, "BLOCK_ELEMENTS", block)
+    monkeypatch.setattr("calipers.data.samples.BLOCK_ELEMENTS", block)
     rng = np.random.default_rng(0)
     queries, documents = rng.standard_normal((7, 6)), rng.standard_normal((50, 6))
     cosines = queries @ (documents / np.linalg.norm(documents, axis=1, keepdims=True)).T

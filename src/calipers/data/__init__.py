@@ -3,7 +3,6 @@
 ========= ===========================================================================
 module    what it holds
 ========= ===========================================================================
-memmap    memory-mapped arrays, read block by block
 samples   labelled samples in memory or in a memory-mapped file, and what they answer
 cluster   the same on a Dask cluster
 neighbors nearest neighbours of the same class and of other classes

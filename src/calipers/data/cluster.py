@@ -20,9 +20,15 @@ import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.data.files import needs_package
-from calipers.data.memmap import block_limits
 from calipers.data.neighbors import Anchors, Found, Passing, merge
-from calipers.data.samples import SampleMap, Samples, images, is_collection, refuse_missing
+from calipers.data.samples import (
+    SampleMap,
+    Samples,
+    block_limits,
+    images,
+    is_collection,
+    refuse_missing,
+)
 
 _MERGED_AT_ONCE = 8
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
-from itertools import groupby
 from math import isfinite
 from typing import Any, Self
 
@@ -478,16 +477,14 @@ def _rebuilt(columns: Sequence[Mapping[str, Any]]) -> ColumnTransformer:
     The mean of one row is that row, so that an imputer fitted to the fill values has them.
     """
     parts: list[tuple[str, Any, list[int]]] = []
-    places = enumerate(columns)
-    for is_category, run in groupby(places, key=lambda place: place[1]["type"] == "category"):
-        at, entries = zip(*run, strict=True)
-        if is_category:
-            known = [np.arange(len(e["categories"]), dtype=np.float64) for e in entries]
-            part: Any = OneHotEncoder(
-                categories=known, handle_unknown="ignore", sparse_output=False
-            )
+    for place, entry in enumerate(columns):
+        if entry["type"] == "category":
+            known = [np.arange(len(entry["categories"]), dtype=np.float64)]
+            part = OneHotEncoder(categories=known, handle_unknown="ignore", sparse_output=False)
+            parts.append((str(place), part, [place]))
+        elif parts and isinstance(parts[-1][1], SimpleImputer):
+            parts[-1][2].append(place)
         else:
-            part = SimpleImputer()
-        parts.append((f"part{len(parts)}", part, list(at)))
+            parts.append((str(place), SimpleImputer(), [place]))
     row = [entry.get("fill", 0.0) for entry in columns]
     return ColumnTransformer(parts, verbose_feature_names_out=False).fit(np.array([row]))

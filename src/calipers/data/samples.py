@@ -3,10 +3,14 @@
 Triplet drawing and learning ask only what :class:`Samples` answers. All answers are exact:
 none depends on where the samples are, or in which blocks they are read. Below is what becomes no
 samples or labels.
+
+The system counts a page of a memory map as memory of the process once the process has read it.
+`blocks_of` therefore releases the pages after every block; the system keeps them in its cache.
 """
 
 from __future__ import annotations
 
+import mmap
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -17,13 +21,46 @@ import numpy as np
 import numpy.typing as npt
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.data.memmap import blocks_of, release
 from calipers.data.neighbors import Anchors, Passing, nearest_same_and_other
 
+BLOCK_ELEMENTS = 2**21  # 16 MB in float64
+LARGEST_READ = 2**27  # bytes; a larger file is memory-mapped
 _TAKEN_AT_ONCE = 16  # scattered samples of a file, each of which may load 2 MB of pages
 
 SampleMap: TypeAlias = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
 """Maps an array of samples; the image of a sample must not depend on the other samples."""
+
+
+def blocks_of(X: npt.NDArray[Any]) -> Iterator[tuple[int, npt.NDArray[Any]]]:
+    """Yield (first index, view) of successive blocks of at most BLOCK_ELEMENTS elements.
+
+    A block has at least one sample. Its limits depend on the shape of X alone.
+
+    >>> import numpy as np
+    >>> [(first, len(block)) for first, block in blocks_of(np.zeros((3, 2**20)))]
+    [(0, 2), (2, 1)]
+    """
+    for first, last in block_limits(X.shape):
+        yield first, X[first:last]
+        release(X)
+
+
+def block_limits(shape: tuple[int, ...]) -> Iterator[tuple[int, int]]:
+    """Yield the first index of each block of a 2-d array, and the index after its last.
+
+    >>> list(block_limits((3, 2**20)))
+    [(0, 2), (2, 3)]
+    """
+    size = max(1, BLOCK_ELEMENTS // max(shape[1], 1))
+    for first in range(0, shape[0], size):
+        yield first, min(first + size, shape[0])
+
+
+def release(X: npt.NDArray[Any]) -> None:
+    """Release the pages of a memory map, but not of a copy-on-write map: they hold its changes."""
+    pages = getattr(X, "_mmap", None)
+    if pages is not None and getattr(X, "mode", "c") != "c" and hasattr(mmap, "MADV_DONTNEED"):
+        pages.madvise(mmap.MADV_DONTNEED)
 
 
 class Samples(ABC):
@@ -51,7 +88,7 @@ class Samples(ABC):
     def blocks(self) -> Iterator[tuple[int, npt.NDArray[Any]]]:
         """Yield (first index, samples) of successive blocks that cover all samples once.
 
-        The limits of the blocks are those of :func:`calipers.data.memmap.block_limits` for every
+        The limits of the blocks are those of :func:`block_limits` for every
         kind of samples, so that sums over blocks agree to the last bit.
         """
 

@@ -26,8 +26,7 @@ from calipers.data.frames import (
     read_matrix,
     sentences,
 )
-from calipers.data.memmap import LARGEST_READ
-from calipers.data.samples import is_missing
+from calipers.data.samples import LARGEST_READ, is_missing
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series

@@ -89,10 +89,7 @@ class DrawnTriplets:
         among: IndexArray | None = None,
     ) -> None:
         self.n_triplets = n_triplets
-        if among is None:  # all samples that are not alone in their class
-            among = np.delete(np.arange(samples.shape[0]), samples.singletons)
-        self._among = among
-        self._edges = _edges(samples, self._among)
+        self._among, self._edges = _anchors_of(samples, among)
         self._streams = rng.spawn(3)
         is_drawn = np.zeros(samples.shape[0], dtype=np.bool_)
         for anchors in self._anchors(LARGEST_PORTION, deepcopy(self._streams[0])):
@@ -164,10 +161,14 @@ class AllPairsTriplets:
         among: IndexArray | None = None,
     ) -> None:
         self.n_triplets, self._k = n_triplets, n_neighbors
-        if among is None:  # all samples that are not alone in their class
-            among = np.delete(np.arange(samples.shape[0]), samples.singletons)
-        n_anchors, edges = -(-n_triplets // n_neighbors**2), _edges(samples, among)
-        passes = [_pass(among, edges, rng) for _ in range(-(-n_anchors // len(among)))]
+        among, edges = _anchors_of(samples, among)
+        n_anchors, passes = -(-n_triplets // n_neighbors**2), []
+        for _ in range(-(-n_anchors // len(among))):
+            drawn = among
+            if edges is not None:  # each as often as its share says (systematic sampling)
+                points = (rng.random() + np.arange(len(among))) / len(among)
+                drawn = among[np.searchsorted(edges, points, side="right")]
+            passes.append(rng.permutation(drawn))
         self._anchors = np.concatenate(passes)[:n_anchors]
         self._distinct = np.unique(self._anchors)
         nearest = samples.nearest(self._distinct, n_same=n_neighbors, n_other=n_neighbors)
@@ -216,21 +217,22 @@ class PairsOfTriplets:
             yield rest
 
 
-def _edges(samples: Samples, among: IndexArray) -> FloatArray | None:
-    """Limits between the shares of possible anchors in [0, 1]; None if all count alike."""
+def _anchors_of(samples: Samples, among: IndexArray | None) -> tuple[IndexArray, FloatArray | None]:
+    """Possible anchors, by default all samples whose class has another member, and their shares.
+
+    These are the limits between them in [0, 1]; None if all count alike.
+
+    >>> from calipers.data.samples import MemorySamples
+    >>> _anchors_of(MemorySamples(np.zeros((5, 1)), np.array([0, 1, 0, 2, 0])), None)
+    (array([0, 2, 4]), None)
+    """
+    if among is None:
+        among = np.delete(np.arange(samples.shape[0]), samples.singletons)
     weights = relative_weights(samples, among)
     if weights is None:
-        return None
+        return among, None
     sums = np.cumsum(weights)
-    return np.asarray(sums[:-1] / sums[-1])
-
-
-def _pass(among: IndexArray, edges: FloatArray | None, rng: np.random.Generator) -> IndexArray:
-    """All anchors in random order, each as often as its share says (systematic sampling)."""
-    if edges is not None:
-        points = (rng.random() + np.arange(len(among))) / len(among)
-        among = among[np.searchsorted(edges, points, side="right")]
-    return rng.permutation(among)
+    return among, np.asarray(sums[:-1] / sums[-1])
 
 
 def each_negative_once(triplets: IndexArray, n_neighbors: int) -> IndexArray:

@@ -21,7 +21,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.data import memmap
+from calipers.data import samples as data
 from calipers.data.cluster import client_of, cluster_samples
 from calipers.data.samples import (
     DiskSamples,
@@ -135,10 +135,10 @@ def _checked(
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None, type[DiskSamples | MemorySamples]]:
     """X, dense or in its file if that is large, the names of its features, and what wraps it."""
     copied = copy(estimator)  # on which scikit-learn sets names and width
-    is_large = isinstance(X, np.memmap) and X.nbytes > memmap.LARGEST_READ
+    is_large = isinstance(X, np.memmap) and X.nbytes > data.LARGEST_READ
     if is_large and X.ndim == 2 and X.dtype.kind in "biuf":
         validate_data(copied, X, reset=reset, skip_check_array=True)
-        for _, block in memmap.blocks_of(X):
+        for _, block in data.blocks_of(X):
             assert_all_finite(block, input_name="X")
         return X, getattr(copied, "feature_names_in_", None), DiskSamples
     refuse_kinds(X, "X")

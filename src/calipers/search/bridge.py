@@ -17,7 +17,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.data.memmap import blocks_of
+from calipers.data.samples import blocks_of
 from calipers.estimators.base import checking
 from calipers.search.query_map import QueryMap, unit_vectors
 from calipers.search.ranking import as_vectors, nearest_documents

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sklearn.utils import check_array
 
 from calipers.arrays import FloatArray, IndexArray
-from calipers.data.memmap import block_limits, blocks_of, release
+from calipers.data.samples import block_limits, blocks_of, release
 from calipers.search.query_map import unit_vectors
 from calipers.threads import parallel_map, single_threaded_blas
 
