@@ -13,8 +13,6 @@ retrieval precision, recall, average precision and nDCG of rankings
 verdict   a learned distance beside others, in words
 page      reports as one HTML page, pictures inside
 ========= =====================================================================
-
-Also here: `scores`.
 """
 
 from calipers.evaluation.knn import (
@@ -24,14 +22,25 @@ from calipers.evaluation.knn import (
     nearest_samples,
     rejection_scores,
 )
-from calipers.evaluation.retrieval import RetrievalScores, retrieval_scores
+from calipers.evaluation.retrieval import (
+    RetrievalScores,
+    mean_average_precision,
+    ndcg,
+    precision_at_k,
+    recall_at_k,
+    retrieval_scores,
+)
 
 __all__ = [
     "RejectionScores",
     "RetrievalScores",
     "knn_error",
     "knn_predict",
+    "mean_average_precision",
+    "ndcg",
     "nearest_samples",
+    "precision_at_k",
+    "recall_at_k",
     "rejection_scores",
     "retrieval_scores",
 ]

@@ -130,6 +130,67 @@ def retrieval_scores(
 _Relevant = Callable[[slice], npt.NDArray[np.bool_]]  # of a block of queries, by document
 
 
+def precision_at_k(
+    documents: npt.ArrayLike, queries: npt.ArrayLike | None = None, **how: Any
+) -> float:
+    """Return the share of the first k documents that is relevant, see `retrieval_scores`.
+
+    Examples
+    --------
+    >>> precision_at_k([[0.0], [1.0], [3.0]], labels=["a", "a", "b"], k=2)
+    0.5
+    """
+    return retrieval_scores(documents, queries, **how).precision_at_k
+
+
+def recall_at_k(
+    documents: npt.ArrayLike, queries: npt.ArrayLike | None = None, **how: Any
+) -> float:
+    """Return the share of the relevant documents that is among the first k.
+
+    Arguments are those of `retrieval_scores`.
+
+    Examples
+    --------
+    >>> recall_at_k([[0.0], [2.0], [3.0]], [[1.9]], pairs=[[0, 0], [0, 1]], k=1)
+    0.5
+    """
+    return retrieval_scores(documents, queries, **how).recall_at_k
+
+
+def mean_average_precision(
+    documents: npt.ArrayLike, queries: npt.ArrayLike | None = None, **how: Any
+) -> float:
+    """Return the mean over queries of the precision down to each relevant document.
+
+    Arguments are those of `retrieval_scores`.
+
+    Examples
+    --------
+    The relevant ones come first and third, (1/1 + 2/3) / 2:
+
+    >>> how = {"labels": ["a", "b", "a"], "query_labels": ["a"], "k": 1}
+    >>> round(mean_average_precision([[0.0], [1.0], [2.0]], [[0.0]], **how), 4)
+    0.8333
+    """
+    return retrieval_scores(documents, queries, **how).mean_average_precision
+
+
+def ndcg(documents: npt.ArrayLike, queries: npt.ArrayLike | None = None, **how: Any) -> float:
+    """Return the normalised discounted cumulative gain of the whole ranking.
+
+    Arguments are those of `retrieval_scores`.
+
+    Examples
+    --------
+    One relevant document in second place, 1 / log2(3):
+
+    >>> round(ndcg([[0.0], [1.0]], [[0.0]], pairs=[[0, 1]], k=1), 4)
+    0.6309
+    """
+    return retrieval_scores(documents, queries, **how).ndcg
+
+
 def _by_labels(labels: Any, query_labels: Any, n_documents: int, n_queries: int) -> _Relevant:
     of_documents, of_queries = np.asarray(labels), np.asarray(query_labels)
     if of_documents.shape != (n_documents,) or of_queries.shape != (n_queries,):
