@@ -131,4 +131,4 @@ def test_every_class_keeps_its_share_and_at_least_two(tmp_path: Path) -> None:
 
 def test_no_more_than_there_are_stay_as_they_are() -> None:
     loaded = MemorySamples(X, LABELS)
-    assert thinned(loaded, 230) is thinned(loaded, None) is loaded
+    assert thinned(loaded, 230) is loaded

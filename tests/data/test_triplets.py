@@ -19,7 +19,6 @@ from calipers.data.triplets import (
     Source,
     check_pairs,
     check_triplets,
-    each_negative_once,
 )
 
 LABELS = np.concatenate([np.random.default_rng(0).integers(3, size=59), [3]])  # 59 is a singleton
@@ -131,13 +130,6 @@ def test_an_anchor_with_fewer_neighbours_repeats_them() -> None:
 def test_anchors_may_be_named() -> None:
     anchors = whole(all_pairs(90, 3, among=np.array([4, 8, 8])))[::9, 0]
     np.testing.assert_array_equal(np.bincount(anchors[:9])[[4, 8]], [3, 6])
-
-
-def test_one_triplet_is_kept_per_anchor_and_negative() -> None:
-    triplets = whole(all_pairs(20 * 9 + 5, 3))  # the last anchor lacks four triplets
-    kept = each_negative_once(triplets, 3)
-    pairs = [tuple(pair) for pair in triplets[: 20 * 9, [0, 2]].tolist()]
-    assert [tuple(pair) for pair in kept[:, [0, 2]].tolist()] == list(dict.fromkeys(pairs))
 
 
 @pytest.mark.parametrize("among", [None, np.arange(10, 40)])

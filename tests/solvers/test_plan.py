@@ -109,7 +109,7 @@ def test_what_is_given_is_taken() -> None:
     given = {"n_neighbors": 4, "n_rounds": 2, "n_triplets": 800, "batch_size": 3}
     recipe = recipes.all_pairs_sgd()
     plan = Plan.for_labels(recipe, asked(**given, learning_rate=0.7), 500, 30)
-    assert plan == Plan(recipe, 4, 2, 800, 3, 0.7, 3.0, 1000.0)
+    assert plan == Plan(recipe, 4, 2, 800, 3, 0.7, 3.0, 1000.0, 4, 48)
     assert plan.batch_triplets == 3 * 4**2
     plan = Plan.for_triplets(recipe, asked(batch_size=3, n_triplets=10**5), 300)
     assert (plan.n_neighbors, plan.n_rounds, plan.n_triplets) == (None, N_ROUNDS, 300)

@@ -16,8 +16,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 from calipers import TripletSGD, recipes
+from calipers.data.samples import MemorySamples
+from calipers.data.triplets import GivenTriplets
 from calipers.recipes import PAPER_METHODS, RECIPES, Recipe
 from calipers.solvers.parts import AtEnd, EveryUpdate, FrankWolfe, Periodic
+from calipers.solvers.plan import Plan, random_streams
 from learners import iris
 from learners import noise as little_noise
 from reference.plain import loss_slope, outer
@@ -115,15 +118,17 @@ def test_numbers_are_no_part_of_a_recipe() -> None:
 
 
 def test_rules_of_projection() -> None:
-    def rule(projection: Any) -> Any:
-        return Recipe(projection=projection).projection_rule(unit=0.5, radius=3.0, lipschitz=2.0)
+    samples, source = MemorySamples(np.eye(3)), GivenTriplets(np.array([[0, 1, 2]]))
 
-    assert [rule(p) for p in ("every", 7, "end", "frank-wolfe")] == [
-        EveryUpdate(),
-        Periodic(7),
-        AtEnd(unit=0.5),
-        FrankWolfe(3.0, 2.0, 0.5),
-    ]
+    def rule(projection: Any) -> Any:
+        recipe = Recipe(projection=projection)
+        plan = Plan.for_triplets(recipe, TripletSGD(radius=3.0).get_params(), 1)
+        return plan.solver(samples, source, random_streams(0)[1:]).settings.projection
+
+    assert [rule(p) for p in ("every", 7, "end")] == [EveryUpdate(), Periodic(7), AtEnd(unit=0.5)]
+    found = rule("frank-wolfe")
+    assert found == FrankWolfe(1.5, found.lipschitz, 0.5)
+    assert found.lipschitz == pytest.approx(6**0.5)
 
 
 # How they are related

@@ -168,6 +168,10 @@ class MemorySamples(Samples):
         """Search neighbours as :func:`~calipers.data.neighbors.nearest_same_and_other`."""
         return nearest_same_and_other(self.X, self.labels, anchors, n_same=n_same, n_other=n_other)
 
+    def limits(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Return the minimum and the maximum of each feature."""
+        return self.X.min(axis=0), self.X.max(axis=0)
+
     def transformed(self, sample_map: SampleMap) -> MemorySamples:
         """Return the images of the samples, with the same indices, classes and weights."""
         return MemorySamples(sample_map(self.X), self.labels, self.weights)
@@ -262,7 +266,7 @@ def relative_weights(samples: Samples, indices: IndexArray) -> FloatArray | None
     return np.asarray(weights / weights.mean()) if np.ptp(weights) else None
 
 
-def thinned(samples: Samples, most: int | None) -> Samples:
+def thinned(samples: Samples, most: int) -> Samples:
     """About so many labelled samples at most, in memory; all of them if there are no more.
 
     Of each class the same share is kept, evenly spaced, but at least two samples.
@@ -272,7 +276,7 @@ def thinned(samples: Samples, most: int | None) -> Samples:
     array([0., 1., 3., 5., 6., 7.])
     """
     n = samples.shape[0]
-    if most is None or n <= most:
+    if n <= most:
         return samples
     labels, kept = samples.labels_of(np.arange(n)), []
     ends = np.cumsum(samples.class_sizes)

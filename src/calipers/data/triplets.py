@@ -235,20 +235,6 @@ def _anchors_of(samples: Samples, among: IndexArray | None) -> tuple[IndexArray,
     return among, np.asarray(sums[:-1] / sums[-1])
 
 
-def each_negative_once(triplets: IndexArray, n_neighbors: int) -> IndexArray:
-    """Keep one triplet per (anchor, negative) pair.
-
-    ``triplets`` are all-pairs triplets; those of an incomplete last anchor are dropped.
-
-    >>> each_negative_once(np.array([[3, 4, 2], [3, 4, 1], [3, 5, 2], [3, 5, 1]]), 2).tolist()
-    [[3, 4, 2], [3, 4, 1]]
-    """
-    per_anchor = n_neighbors**2
-    n_whole = len(triplets) // per_anchor * per_anchor
-    by_anchor = triplets[:n_whole].reshape(-1, per_anchor, 3)
-    return by_anchor[:, :n_neighbors].reshape(-1, 3)
-
-
 def _filled(lists: IndexArray) -> IndexArray:
     """Repeat the entries of each list in place of the -1 at its end.
 

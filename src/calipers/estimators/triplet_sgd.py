@@ -33,7 +33,7 @@ from calipers.estimators.checks import (
 from calipers.metric.coordinates import Coordinates
 from calipers.metric.init import initial_map, resolved_init
 from calipers.solvers.low_rank import FactorRound
-from calipers.solvers.plan import Plan, TripletRounds, random_streams
+from calipers.solvers.plan import RESOLVED, Plan, TripletRounds, random_streams
 from calipers.solvers.recipes import READINGS, RECIPES, MethodName, Recipe
 from calipers.solvers.streams import TripletStream
 from calipers.threads import single_threaded_blas
@@ -246,7 +246,8 @@ class TripletSGD(FromTriplets, SteppedLearner):
         started, recipe = perf_counter(), self._checked_recipe(given, min(given.samples.shape))
         notes, asked = check_varies(given), self.get_params(deep=False)
         if given.triplets is None:
-            given = replace(given, samples=thinned(given.samples, self.max_samples))
+            if self.max_samples is not None:
+                given = replace(given, samples=thinned(given.samples, self.max_samples))
             plan = Plan.for_labels(recipe, asked, *given.samples.shape)
             notes += check_neighbors(self, given, plan.n_neighbors or 0)
             triplets = None
@@ -268,7 +269,7 @@ class TripletSGD(FromTriplets, SteppedLearner):
         mining = prepared + rounds.mining_seconds
         return {
             **learned,
-            **plan.attributes(),
+            **{f"{name}_": getattr(plan, name) for name in RESOLVED},
             "init_": init,
             "notes_": notes,
             "n_projections_": history.n_projections,
@@ -329,6 +330,7 @@ class TripletSGD(FromTriplets, SteppedLearner):
         init = resolved_init(self.init, given.samples)
         labelled = len(given.classes) > 0
         plan = Plan.for_stream(recipe, self.get_params(deep=False), labelled=labelled)
-        resolved = {"init_": init, "notes_": [], **plan.attributes()}
+        numbers = {f"{name}_": getattr(plan, name) for name in RESOLVED}
+        resolved = {"init_": init, "notes_": [], **numbers}
         start, rngs = initial_map(init, given.samples), random_streams(self.random_state)
         return TripletStream(start, plan, rngs, X, resolved)

@@ -7,8 +7,9 @@ defaults has the evidence for each constant.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isqrt
 from time import perf_counter
 from typing import Any
@@ -19,21 +20,20 @@ from sklearn.utils import check_random_state
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.data.samples import Samples
-from calipers.data.triplets import (
-    LARGEST_PORTION,
-    AllPairsTriplets,
-    DrawnTriplets,
-    Source,
-    each_negative_once,
-)
+from calipers.data.triplets import LARGEST_PORTION, AllPairsTriplets, DrawnTriplets, Source
 from calipers.metric.coordinates import Coordinates
 from calipers.solvers.parts import (
+    AtEnd,
     ByGradientNorm,
     ByRunningNorm,
     BySlope,
     EveryBatch,
+    EveryUpdate,
+    FrankWolfe,
     Loss,
+    Periodic,
     Policy,
+    Rule,
     SmoothHinge,
     gradient_norm,
 )
@@ -46,6 +46,7 @@ N_ROUNDS = 3
 TRIPLETS_PER_ROOT = 3_000  # triplets of a round, times the root of the number of samples
 TRIPLET_FEATURES = 70_000_000  # upper bound of triplets times (features + 100), for speed
 BATCH_SIZE = 20
+RESOLVED = ("recipe", "n_neighbors", "n_rounds", "n_triplets", "batch_size", "learning_rate")
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,8 @@ class Plan:
     learning_rate: float
     smoothness: float
     radius: float
+    all_pairs: int = field(repr=False)  # positives and negatives of an anchor that make all
+    batch_triplets: int = field(repr=False)  # of an update
 
     @classmethod
     def for_labels(cls, recipe: Recipe, asked: Mapping[str, Any], n: int, d: int) -> Plan:
@@ -100,10 +103,10 @@ class Plan:
         n_triplets: int | None,
     ) -> Plan:
         """Resolve batch size and learning rate, which follow from the rest."""
-        per_anchor = int(n_neighbors or 1) ** 2 if recipe.triplets == "all-pairs" else 1
+        k = int(n_neighbors or 1) if recipe.triplets == "all-pairs" else 1
         most = BATCH_SIZE if recipe.batched else 1
         if n_triplets is not None:
-            most = max(1, min(most, int(n_triplets) // per_anchor))
+            most = max(1, min(most, int(n_triplets) // k**2))
         batch_size = int(asked["batch_size"] or most)
         return cls(
             recipe,
@@ -114,33 +117,24 @@ class Plan:
             float(asked["learning_rate"] or batch_size),
             float(asked["smoothness"]),
             float(asked["radius"]),
+            all_pairs=k,
+            batch_triplets=batch_size * k**2,
         )
 
-    @property
-    def all_pairs(self) -> int:
-        """Positives and negatives of an anchor that make all triplets; 1: single draws."""
-        return self.n_neighbors or 1 if self.recipe.triplets == "all-pairs" else 1
-
-    @property
-    def batch_triplets(self) -> int:
-        """Triplets of an update."""
-        return self.batch_size * self.all_pairs**2
-
-    def attributes(self) -> dict[str, Any]:
-        """What None and "auto" stood for, by the names of fitted attributes."""
-        names = ("recipe", "n_neighbors", "n_rounds", "n_triplets", "batch_size", "learning_rate")
-        return {f"{name}_": getattr(self, name) for name in names}
-
     def solver(
-        self, X: npt.NDArray[Any], triplets: IndexArray, rngs: list[np.random.Generator]
+        self, samples: Samples, source: Source, rngs: list[np.random.Generator]
     ) -> SGDSolver:
         """Make a solver that starts at the identity in the units of the margin.
 
         Learning from ``sqrt(unit) * X`` from I is the same as learning from X from ``unit * I``
-        with the step times ``unit**2`` and the radius times ``unit``. ``triplets`` are the first
-        ones.
+        with the step times ``unit**2`` and the radius times ``unit``. The unit, and the largest
+        norm of a gradient, are those of the first triplets, one for each anchor and negative.
         """
         recipe, size, (accept_rng, pick_rng) = self.recipe, self.batch_triplets, rngs
+        X, triplets = samples.local(next(source.portions(LARGEST_PORTION)), n_columns=3)
+        k = self.all_pairs
+        by_anchor = triplets[: len(triplets) // k**2 * k**2].reshape(-1, k**2, 3)
+        triplets = by_anchor[:, :k].reshape(-1, 3)
         in_units = recipe.margin_unit == "data"
         typical = typical_squared_distance(X, triplets) if in_units or recipe.clip else 0.0
         unit = 1.0 / typical if in_units and typical else 1.0
@@ -168,6 +162,13 @@ class Plan:
         if recipe.projection == "frank-wolfe":
             bound = norm("bound") * (size if adds_up else 1)
         radius = self.radius * unit
+        projection: Rule = EveryUpdate()
+        if recipe.projection == "end":
+            projection = AtEnd(unit=unit)
+        elif recipe.projection == "frank-wolfe":
+            projection = FrankWolfe(radius, bound, unit)
+        elif recipe.projection != "every":
+            projection = Periodic(min(int(recipe.projection), sys.maxsize))
         settings = Settings(
             loss=loss,
             policy=policy,
@@ -175,7 +176,7 @@ class Plan:
             all_pairs=self.all_pairs,
             learning_rate=self.learning_rate * unit**2,
             radius=radius,
-            projection=recipe.projection_rule(unit=unit, radius=radius, lipschitz=bound),
+            projection=projection,
             max_importance_weight=np.inf if weight is None else float(weight),
             clip_norm=(recipe.clip * typical**0.5 if recipe.clip else 0.0) or np.inf,
             sum_over_batch=adds_up,
@@ -282,7 +283,7 @@ class TripletRounds:
                 draw: Callable[..., Source] = AllPairsTriplets if by_anchor else DrawnTriplets
                 k, n = self.plan.n_neighbors, self.n_triplets
                 source = draw(self.samples, n, n_neighbors=k, rng=self.triplet_rng)
-            self.solver = self.start(self.samples, source)
+            self.solver = self.plan.solver(self.samples, source, self.solver_rngs)
             self.mining_seconds += perf_counter() - started
             yield Round(self.solver, self.samples, source, self.portion_size)
 
@@ -291,8 +292,3 @@ class TripletRounds:
         assert self.solver is not None
         metric, unit = self.solver.metric, self.solver.init_scale
         return self.coordinates.components(metric, unit, self.samples, self.n_components)
-
-    def start(self, samples: Samples, source: Source) -> SGDSolver:
-        """A solver at the identity, in units of the first triplets."""
-        X, first = samples.local(next(source.portions(LARGEST_PORTION)), n_columns=3)
-        return self.plan.solver(X, each_negative_once(first, self.plan.all_pairs), self.solver_rngs)

@@ -12,7 +12,6 @@ True
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
@@ -23,8 +22,6 @@ from sklearn.utils._param_validation import (
     StrOptions,
     validate_parameter_constraints,
 )
-
-from calipers.solvers.parts import AtEnd, EveryUpdate, FrankWolfe, Periodic, Rule
 
 MethodName: TypeAlias = Literal["all-pairs-sgd", "sgd", "mini-sgd", "as-sgd", "hr-sgd", "ha-sgd"]
 Triplets: TypeAlias = Literal["single", "all-pairs"]
@@ -128,19 +125,6 @@ class Recipe:
         """The fields that differ from their defaults."""
         shown = [f for f in fields(self) if getattr(self, f.name) != f.default]
         return f"Recipe({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in shown)})"
-
-    def projection_rule(self, *, unit: float, radius: float, lipschitz: float) -> Rule:
-        """The rule of projection, in the units of the first iterate ``unit * I``.
-
-        ``lipschitz`` bounds the norm of a gradient.
-        """
-        if self.projection == "every":
-            return EveryUpdate()
-        if self.projection == "end":
-            return AtEnd(unit=unit)
-        if self.projection == "frank-wolfe":
-            return FrankWolfe(radius, lipschitz, unit)
-        return Periodic(min(int(self.projection), sys.maxsize))
 
 
 def all_pairs_sgd(**choices: Any) -> Recipe:

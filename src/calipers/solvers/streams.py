@@ -15,7 +15,7 @@ from calipers.data.triplets import AllPairsTriplets, DrawnTriplets, GivenTriplet
 from calipers.metric.coordinates import Coordinates
 from calipers.metric.init import LinearMap
 from calipers.metric.moments import StreamedMoments, with_classes
-from calipers.solvers.plan import N_NEIGHBORS, Plan, TripletRounds
+from calipers.solvers.plan import N_NEIGHBORS, Plan
 from calipers.solvers.sgd import SGDSolver
 from calipers.solvers.training import History
 
@@ -140,9 +140,8 @@ class TripletStream:
     def _start(self) -> None:
         """A solver at the identity; for good once its unit can be measured."""
         samples = MemorySamples(self.coordinates.init(self.X))
-        rngs = [self.triplet_rng, *deepcopy(self.solver_rngs)]
-        rounds = TripletRounds(self.coordinates, samples, self.plan, rngs)
-        self.solver = rounds.start(samples, GivenTriplets(self.triplets))
+        rngs = deepcopy(self.solver_rngs)
+        self.solver = self.plan.solver(samples, GivenTriplets(self.triplets), rngs)
         self.is_started = len(self.triplets) >= UNIT_NEGATIVES * self.plan.all_pairs
 
     def _keep_last(self, n_triplets: int) -> None:
