@@ -129,12 +129,11 @@ def read_labelled(options: argparse.Namespace) -> Labelled:
 
 def read_new(options: argparse.Namespace, metric: SavedMetric) -> Table:
     """Read samples to transform: columns are read as those that the metric was learned from."""
-    encoder = metric.encoder_
+    encoder, names = metric.encoder_, getattr(metric, "feature_names_in_", None)
+    features = None if names is None else dict.fromkeys(names.tolist(), "number")
     if encoder is not None:
-        return _read(options, {entry["name"]: entry["type"] for entry in encoder.columns_}, encoder)
-    if hasattr(metric, "feature_names_in_"):
-        return _read(options, dict.fromkeys(metric.feature_names_in_.tolist(), "number"))
-    return _read(options)
+        features = {entry["name"]: entry["type"] for entry in encoder.columns_}
+    return _read(options, features, encoder)
 
 
 def _read(

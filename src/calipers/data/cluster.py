@@ -10,7 +10,7 @@ what it held.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from typing import Any, NamedTuple
@@ -160,7 +160,14 @@ class ClusterSamples(Samples):
         self.client, self._maps = client, list[Any]()
         summaries: list[Summary] = client.gather(self._each(_summary, read))
         filled = [i for i, summary in enumerate(summaries) if summary.n_samples]
-        columns = _columns_of([summary.columns for summary in summaries])
+        columns = summaries[0].columns
+        for number, summary in enumerate(summaries, 1):
+            if summary.columns != columns:
+                raise ValueError(
+                    f"Partition {number} of X has the columns {summary.columns[:5]} (of "
+                    f"{len(summary.columns)}), but the first has {columns[:5]} (of {len(columns)}):"
+                    " give all the same."
+                )
         if not filled:
             raise ValueError(f"X has no samples in its {len(summaries)} partitions: give some.")
         summaries = [summaries[i] for i in filled]
@@ -252,17 +259,6 @@ class ClusterSamples(Samples):
     def _submit(self, work: Callable[..., Any], *arguments: Any) -> Any:
         """Submit a task and return its future; futures among the arguments are its dependencies."""
         return self.client.submit(work, *arguments, pure=False)
-
-
-def _columns_of(several: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """Return the columns of all partitions; raise unless they are the same everywhere."""
-    for number, columns in enumerate(several):
-        if columns != several[0]:
-            raise ValueError(
-                f"Partition {number + 1} of X has the columns {columns[:5]} (of {len(columns)}), "
-                f"but the first has {several[0][:5]} (of {len(several[0])}): give all the same."
-            )
-    return several[0]
 
 
 def cluster_samples(client: Any, X: Any, y: Any = None) -> ClusterSamples:
