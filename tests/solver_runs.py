@@ -18,8 +18,7 @@ from calipers.solvers.parts import (
     Policy,
     SmoothHinge,
 )
-from calipers.solvers.sgd import Settings as SolverSettings
-from calipers.solvers.sgd import SGDSolver
+from calipers.solvers.sgd import Settings as SolverSettings, SGDSolver
 from calipers.threads import single_threaded_blas
 from reference.plain import PlainWalk, plain_walk
 

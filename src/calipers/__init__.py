@@ -18,37 +18,39 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from calipers import evaluation as evaluation
-    from calipers import plot as plot
+    from calipers import evaluation as evaluation, plot as plot
     from calipers.data.encoder import TableEncoder as TableEncoder
     from calipers.data.files import FileError as FileError
-    from calipers.estimators import GMML as GMML
-    from calipers.estimators import ITML as ITML
-    from calipers.estimators import KISSME as KISSME
-    from calipers.estimators import LEGO as LEGO
-    from calipers.estimators import LFDA as LFDA
-    from calipers.estimators import LMNN as LMNN
-    from calipers.estimators import MCML as MCML
-    from calipers.estimators import MLKR as MLKR
-    from calipers.estimators import MMC as MMC
-    from calipers.estimators import NCA as NCA
-    from calipers.estimators import OASIS as OASIS
-    from calipers.estimators import RCA as RCA
-    from calipers.estimators import SCML as SCML
-    from calipers.estimators import SPML as SPML
-    from calipers.estimators import Discriminant as Discriminant
-    from calipers.estimators import Euclidean as Euclidean
-    from calipers.estimators import Scaled as Scaled
-    from calipers.estimators import TripletSGD as TripletSGD
-    from calipers.estimators import WithinClass as WithinClass
+    from calipers.estimators import (
+        GMML as GMML,
+        ITML as ITML,
+        KISSME as KISSME,
+        LEGO as LEGO,
+        LFDA as LFDA,
+        LMNN as LMNN,
+        MCML as MCML,
+        MLKR as MLKR,
+        MMC as MMC,
+        NCA as NCA,
+        OASIS as OASIS,
+        RCA as RCA,
+        SCML as SCML,
+        SPML as SPML,
+        Discriminant as Discriminant,
+        Euclidean as Euclidean,
+        Scaled as Scaled,
+        TripletSGD as TripletSGD,
+        WithinClass as WithinClass,
+    )
     from calipers.estimators.metric_cv import MetricCV as MetricCV
-    from calipers.estimators.pairs import PairClassifier as PairClassifier
-    from calipers.estimators.pairs import TripletClassifier as TripletClassifier
+    from calipers.estimators.pairs import (
+        PairClassifier as PairClassifier,
+        TripletClassifier as TripletClassifier,
+    )
     from calipers.metric.saved import SavedMetric as SavedMetric
     from calipers.search.adapter import QueryAdapter as QueryAdapter
     from calipers.search.bridge import Bridge as Bridge
-    from calipers.search.query_map import QueryMap as QueryMap
-    from calipers.search.query_map import load as load
+    from calipers.search.query_map import QueryMap as QueryMap, load as load
     from calipers.search.report import retrieval_report as retrieval_report
     from calipers.solvers import recipes as recipes
 

@@ -18,8 +18,7 @@ from sklearn.utils import check_consistent_length
 from calipers.arrays import FloatArray, IndexArray
 from calipers.data.files import needs_package, shortened
 from calipers.evaluation import knn_predict
-from calipers.metric.mahalanobis import feature_shares
-from calipers.metric.mahalanobis import spectrum as eigenvalues
+from calipers.metric.mahalanobis import feature_shares, spectrum as eigenvalues
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from calipers._core.compiled import _all_negative, _is_positive_definite, _lanczos
 from calipers.arrays import FloatArray

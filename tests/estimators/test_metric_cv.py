@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.model_selection import GridSearchCV

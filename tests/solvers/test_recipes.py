@@ -21,8 +21,7 @@ from calipers.data.triplets import GivenTriplets
 from calipers.recipes import PAPER_METHODS, RECIPES, Recipe
 from calipers.solvers.parts import AtEnd, EveryUpdate, FrankWolfe, Periodic
 from calipers.solvers.plan import Plan, random_streams
-from learners import iris
-from learners import noise as little_noise
+from learners import iris, noise as little_noise
 from reference.plain import loss_slope, outer
 from solver_runs import METHODS, Settings, noise, run_real
 

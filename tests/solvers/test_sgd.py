@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from calipers.arrays import FloatArray, IndexArray
 from calipers.solvers import sgd as solver_module

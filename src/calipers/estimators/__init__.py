@@ -40,44 +40,22 @@ pairs        PairClassifier and TripletClassifier: tuples as scikit-learn data
 ============ ===========================================================================
 """
 
-from calipers.estimators.discriminant import Discriminant
-from calipers.estimators.euclidean import Euclidean
-from calipers.estimators.gmml import GMML
-from calipers.estimators.itml import ITML
-from calipers.estimators.kissme import KISSME
-from calipers.estimators.lego import LEGO
-from calipers.estimators.lfda import LFDA
-from calipers.estimators.lmnn import LMNN
-from calipers.estimators.mcml import MCML
-from calipers.estimators.mlkr import MLKR
-from calipers.estimators.mmc import MMC
-from calipers.estimators.nca import NCA
-from calipers.estimators.oasis import OASIS
-from calipers.estimators.rca import RCA
-from calipers.estimators.scaled import Scaled
-from calipers.estimators.scml import SCML
-from calipers.estimators.spml import SPML
-from calipers.estimators.triplet_sgd import TripletSGD
-from calipers.estimators.within_class import WithinClass
-
-__all__ = [
-    "GMML",
-    "ITML",
-    "KISSME",
-    "LEGO",
-    "LFDA",
-    "LMNN",
-    "MCML",
-    "MLKR",
-    "MMC",
-    "NCA",
-    "OASIS",
-    "RCA",
-    "SCML",
-    "SPML",
-    "Discriminant",
-    "Euclidean",
-    "Scaled",
-    "TripletSGD",
-    "WithinClass",
-]
+from calipers.estimators.discriminant import Discriminant as Discriminant
+from calipers.estimators.euclidean import Euclidean as Euclidean
+from calipers.estimators.gmml import GMML as GMML
+from calipers.estimators.itml import ITML as ITML
+from calipers.estimators.kissme import KISSME as KISSME
+from calipers.estimators.lego import LEGO as LEGO
+from calipers.estimators.lfda import LFDA as LFDA
+from calipers.estimators.lmnn import LMNN as LMNN
+from calipers.estimators.mcml import MCML as MCML
+from calipers.estimators.mlkr import MLKR as MLKR
+from calipers.estimators.mmc import MMC as MMC
+from calipers.estimators.nca import NCA as NCA
+from calipers.estimators.oasis import OASIS as OASIS
+from calipers.estimators.rca import RCA as RCA
+from calipers.estimators.scaled import Scaled as Scaled
+from calipers.estimators.scml import SCML as SCML
+from calipers.estimators.spml import SPML as SPML
+from calipers.estimators.triplet_sgd import TripletSGD as TripletSGD
+from calipers.estimators.within_class import WithinClass as WithinClass
