@@ -178,9 +178,8 @@ def _of_matrix(matrix: npt.NDArray[Any], labels: Any, roles: Roles) -> Table:
 
 def _labels(cells: list[Any], where: str) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
     """Return labels, and which rows have one: whole numbers if all are so written, else texts."""
-    texts = np.array(
-        ["" if is_missing(cell) else text_of(cell).strip() for cell in cells], dtype=object
-    )
+    text_of_cell = {cell: "" if is_missing(cell) else text_of(cell).strip() for cell in {*cells}}
+    texts = np.array([text_of_cell[cell] for cell in cells], dtype=object)
     has_label = texts != ""
     if not has_label.any():
         raise FileError(f"{where}, has no label: name another column with --label.")
