@@ -39,10 +39,9 @@ EXPECTED_TO_FAIL = {
 
 
 @parametrize_with_checks(  # type: ignore[untyped-decorator]
-    [
-        *(clone(learner) for learner in LEARNERS.values()),
-    ],
+    [clone(learner) for learner in LEARNERS.values()],
     expected_failed_checks=lambda estimator: EXPECTED_TO_FAIL.get(type(estimator).__name__, {}),
+    xfail_strict=False,  # rounding, which decides some, is that of the machine's BLAS
 )
 def test_scikit_learns_own_checks(estimator: Any, check: Callable[..., None]) -> None:
     check(estimator)
