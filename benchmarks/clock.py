@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import gc
 import sys
-import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter, process_time
@@ -39,17 +38,6 @@ def best_clocked(call: Callable[[], Result]) -> tuple[tuple[float, float], Resul
         readings.append((seconds, process_time() - started))
     seconds, cpu_seconds = (min(column) for column in zip(*readings, strict=True))
     return (seconds, cpu_seconds), result
-
-
-def traced_megabytes(call: Callable[[], object]) -> float:
-    """Peak of what Python and NumPy allocate during a call."""
-    gc.collect()
-    tracemalloc.start()
-    try:
-        call()
-        return tracemalloc.get_traced_memory()[1] / 1e6
-    finally:
-        tracemalloc.stop()
 
 
 def resident_megabytes(call: Callable[[], object]) -> float:

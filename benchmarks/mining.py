@@ -6,8 +6,7 @@ would call it, once per class and once per complement of a class, with brute for
 cores; taking those samples out of X is part of its time, as sorting by class is of ours. All
 data are synthetic stand-ins with the shape and kind of values of the named sets.
 Libraries are loaded before the clock starts. "equal" compares the directly summed distances
-of the samples found (scikit-learn breaks ties otherwise). "MB" is the peak of what calipers
-allocates beyond the data, from an extra run on fewer anchors.
+of the samples found (scikit-learn breaks ties otherwise).
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from typing import TypeAlias
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
-from benchmarks.clock import best_timed, traced_megabytes
+from benchmarks.clock import best_timed
 from benchmarks.rows import Column, Report
 from benchmarks.shapes import Data, stand_in
 from calipers.arrays import FloatArray, IndexArray
@@ -51,7 +50,6 @@ TABLES = {
         Column("scikit-learn s", "peer_seconds", ".2f", 14),
         Column("ratio", "ratio", ".1f", 6),
         Column("equal", "equal", width=6),
-        Column("MB", "megabytes", ".0f", 6),
     ]
 }
 
@@ -93,7 +91,6 @@ def _compare(data: Data, anchors: IndexArray, k: int, report: Report) -> None:
 
     seconds, found = best_timed(lambda: search(search_by_ours, anchors))
     peer_seconds, expected = best_timed(lambda: search(search_by_scikit_learn, anchors))
-    some = anchors[: max(len(anchors) // 10, 2000)]
     report.add(
         "mining",
         data=data.name,
@@ -105,7 +102,6 @@ def _compare(data: Data, anchors: IndexArray, k: int, report: Report) -> None:
         peer_seconds=peer_seconds,
         ratio=peer_seconds / seconds,
         equal=_equal(data.X, anchors, found, expected),
-        megabytes=traced_megabytes(lambda: search(search_by_ours, some)),
     )
 
 

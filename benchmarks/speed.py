@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import argparse
 
-import numpy as np
 from threadpoolctl import threadpool_limits
 
 from benchmarks import blas, limit, ours, plain, shapes
-from benchmarks.clock import best_clocked, traced_megabytes
-from benchmarks.problem import METHODS, Outcome, Problem, paper_problem, same_until
+from benchmarks.clock import best_clocked
+from benchmarks.problem import METHODS, Problem, paper_problem, same_until
 from benchmarks.rows import Column, Report, Row
 
 TABLES = {
@@ -38,12 +37,8 @@ TABLES = {
         Column("limit s", "limit_seconds", ".3f"),
         Column("x limit", "times_limit", ".2f", 7),
         Column("x strict", "times_strict_limit", ".2f"),
-        Column("MB", "megabytes", ".1f", 6),
     ],
 }
-
-TRACED_SECONDS = 5.0  # a run that takes longer is traced over a part
-TRACED_PART = 20_000  # triplets
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,11 +51,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--triplets", type=int, default=100_000)
     parser.add_argument("--shrink", type=int, default=1, help="divide the samples of the data")
-    parser.add_argument(
-        "--plain-threads",
-        type=int,
-        help="BLAS threads of the plain reference; else one or all, what is faster",
-    )
 
 
 def run(args: argparse.Namespace, report: Report) -> None:
@@ -71,7 +61,7 @@ def run(args: argparse.Namespace, report: Report) -> None:
         f"after {args.seconds:g} s; 'ours s' and ratio are of the iterations that it did\n"
         "same: decisions in common from the start; changes: updates not lost in rounding\n"
         "limit: product of all margins needed + a Cholesky factorisation per update "
-        "(strict: per change); MB: peak above X and triplets"
+        "(strict: per change)"
     )
     for name in args.only:
         data = shapes.data_set(name, data_dir=args.data_dir, shrink=args.shrink)
@@ -83,7 +73,7 @@ def run(args: argparse.Namespace, report: Report) -> None:
 def _run_data(data: shapes.Data, args: argparse.Namespace, report: Report) -> None:
     triplets = shapes.triplets(data, args.triplets)
     floor = limit.measure(data.X, triplets)
-    threads = args.plain_threads or blas.for_eigendecomposition(data.X.shape[1])
+    threads = blas.for_eigendecomposition(data.X.shape[1])
     for method in args.methods:
         problem = paper_problem(data.X, triplets, method)
         report.add(
@@ -119,25 +109,9 @@ def compare(problem: Problem, floor: limit.Limit, *, cap: float, threads: int) -
         "ratio": plain_seconds / prefix_seconds,
         "cpu_ratio": plain_cpu / prefix_cpu,
         "same_decisions": same_until(expected, outcome),
-        "average_difference": _difference(expected, outcome),
         "seconds": seconds,
         **counts,
         "limit_seconds": limit_seconds,
         "times_limit": seconds / limit_seconds,
         "times_strict_limit": seconds / strict_seconds,
-        "megabytes": _peak(problem, seconds),
     }
-
-
-def _difference(expected: Outcome, outcome: Outcome) -> float | None:
-    """Relative distance of the two results; None where the plain one was stopped."""
-    if len(expected.accepted) < len(outcome.accepted):
-        return None
-    distance = np.linalg.norm(expected.average - outcome.average)
-    return float(distance / np.linalg.norm(expected.average))
-
-
-def _peak(problem: Problem, seconds: float) -> float:
-    if seconds > TRACED_SECONDS:
-        problem = problem.prefix(min(problem.n_iterations, TRACED_PART // problem.batch_size))
-    return traced_megabytes(lambda: ours.run(problem))

@@ -48,14 +48,13 @@ def test_speed(tmp_path: Path) -> None:
     for row in run("speed", tmp_path, *words.split()):
         assert row["same_decisions"] == row["n_iterations"] == row["plain_iterations"]
         assert row["prefix_seconds"] == row["seconds"]
-        assert row["average_difference"] < 1e-8
-        assert finite(row, "ratio", "times_limit", "megabytes", "projections")
+        assert finite(row, "ratio", "times_limit", "projections")
 
 
 def test_mining(tmp_path: Path) -> None:
     for row in run("mining", tmp_path, "--only", "sensit", "connect4", "--shrink", "200"):
         assert row["equal"]
-        assert finite(row, "ratio", "megabytes")
+        assert finite(row, "ratio")
 
 
 @pytest.mark.slow

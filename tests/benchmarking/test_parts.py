@@ -6,20 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import clock, fresh, paired, shapes
+from benchmarks import fresh, paired, shapes
 from benchmarks.rows import Column, Report, read, show
 
 from calipers.paper.datasets import DatasetError
 from calipers.paper.published import SIZES
 
 pytestmark = pytest.mark.usefixtures("no_data_folder")
-
-
-def test_peak_memory_is_that_of_the_call() -> None:
-    def take() -> None:
-        np.ones(2_500_000).sum()
-
-    assert 20 <= clock.traced_megabytes(take) < 21
 
 
 def test_a_process_that_fails_says_why() -> None:
