@@ -52,7 +52,8 @@ class TripletSGD(FromTriplets, SteppedLearner):
         all triplets of an anchor's neighbours together. :mod:`calipers.recipes` makes others.
     n_components : int or None, default=None
         Rows of ``components_``. None: as many as features. Fewer are learned from labels by NCA's
-        loss in mini-batches, from `init`: then `method` and its numbers have no effect.
+        loss in mini-batches, from `init`: then `method` and its numbers are checked, but have no
+        effect. Streams and given triplets learn a full metric and keep its largest part.
     init : {"auto", "identity", "scaled", "within-class"} or ndarray, default="auto"
         Initial metric: X as it is, features divided by their standard deviation, the inverse
         covariance within classes, or L of shape (any, n_features). "auto" is whichever of the
