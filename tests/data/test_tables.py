@@ -255,6 +255,11 @@ def test_broken_json(text: str, told: str, tmp_path: Path) -> None:
     assert told in refused(tmp_path, text, "a.jsonl")
 
 
+def test_a_name_twice_in_json(tmp_path: Path) -> None:
+    told = refused(tmp_path, '{"a": 1, "a": 2, "y": 0}\n{"a": 3, "y": 1}\n', "a.jsonl")
+    assert "has an object with a name twice" in told
+
+
 def test_a_list_of_json(tmp_path: Path) -> None:
     rows = [{"a": 1, "when": "2024-07-01"}, {"a": 2.5, "when": None}, {"when": "2024-07-02"}]
     data = table_of(tmp_path, json.dumps(rows), "a.json")

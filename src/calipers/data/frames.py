@@ -347,7 +347,13 @@ def _read_json(path: str | Path, reader: Reader, roles: Roles) -> tuple[DataFram
     text = content.decode(encoding).strip()
     if not text.startswith("["):
         text = "[" + ",\n".join(line for line in text.split("\n") if line.strip()) + "]"
-    rows = json.loads(text)
+
+    def with_each_name_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(dict(pairs)) < len(pairs):
+            raise FileError(f"{path} has an object with a name twice: give each its own name.")
+        return dict(pairs)
+
+    rows = json.loads(text, object_pairs_hook=with_each_name_once)
     if not all(isinstance(row, dict) for row in rows):
         raise FileError(f"{path} has rows that are no objects of JSON: give one for each row.")
     return _typed(pd.DataFrame(rows, dtype=object)), True, notes
