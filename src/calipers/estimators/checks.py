@@ -176,7 +176,7 @@ def checked_labels(estimator: Any, y: Any) -> npt.NDArray[Any]:
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None: pass "
-            "a label for each, or learn from your own triplets by TripletSGD.fit_triplets."
+            "one value for each sample."
         )
     refuse_kinds(y, "y")
     refuse_missing(y)
