@@ -64,7 +64,8 @@ def test_a_failed_fit_leaves_the_classifier_as_it_was() -> None:
     assert vars(model) == before
     fresh = PairClassifier(GMML())
     with pytest.raises(
-        ValueError, match="requires y to be passed, but the target y is None: pass a label for each"
+        ValueError,
+        match="requires y to be passed, but the target y is None: pass one value for each",
     ):
         fresh.fit(PAIRS, None)
     with pytest.raises(NotFittedError):
